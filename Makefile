@@ -1,0 +1,55 @@
+# make demo   plays a match between two sample bots (sets everything up first)
+# make test   lint and all tests (sets everything up first)
+# make bench  the speed of the arena, as ratios to a bare pipe exchange
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready-demo
+TEST_READY := $(VENV)/.ready-test
+WORKERS ?= 4
+
+.PHONY: help demo test lint bench packages clean
+
+help:
+	@sed -n 's/^# \(make .*\)/\1/p' Makefile
+
+$(READY): pyproject.toml
+	@echo "Setting up $(VENV): Python packages (once)"
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "Python 3.11 or newer is needed; say make PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -m venv $(VENV) \
+	  || { echo "On Debian: apt-get install python3-venv"; exit 1; }
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(TEST_READY): pyproject.toml $(READY)
+	@echo "Setting up $(VENV): what the tests need (once)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,lint]'
+	@touch $@
+
+demo: $(READY)
+	@echo "Playing 200 games of underdog between two sample bots:"
+	@echo "  referee match counter random --variant underdog --games 200"
+	@$(BIN)/referee match counter random --variant underdog --games 200
+
+test: packages lint
+	@echo "Running all tests"
+	@$(BIN)/python -m pytest -q -n $(WORKERS)
+
+lint: $(TEST_READY)
+	@echo "Linting: ruff, mypy --strict"
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/mypy
+
+# What tests need beyond Python. Each is one Debian package; without it, its tests say so and skip.
+packages: $(TEST_READY)
+	@$(BIN)/python tests/packages.py
+
+bench: $(READY)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	@$(BIN)/python benchmarks/bench.py
+
+clean:
+	rm -rf $(VENV) dist build benchmarks/bin .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,24 @@
+"""Sets of numbers as sorted tuples: what the number games are played with."""
+
+from __future__ import annotations
+
+Numbers = tuple[int, ...]
+
+
+def up_to(size: int) -> Numbers:
+    return tuple(range(1, size + 1))
+
+
+def without(numbers: Numbers, number: int) -> Numbers:
+    """The numbers less one copy of `number`."""
+    at = numbers.index(number)
+    return numbers[:at] + numbers[at + 1 :]
+
+
+def listed(numbers: Numbers) -> str:
+    return "[" + ", ".join(map(str, numbers)) + "]"
+
+
+def amount(count: int, thing: str) -> str:
+    """`1 point`, `2 points`."""
+    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"

@@ -1,0 +1,36 @@
+"""What the tests need beyond Python: Debian packages, installed by root, named to anyone else."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+
+NEEDED = {"gcc": "gcc libc6-dev"}
+"""Command that must be there, and the Debian packages that bring it."""
+
+
+def missing() -> dict[str, str]:
+    return {command: names for command, names in NEEDED.items() if shutil.which(command) is None}
+
+
+def main() -> int:
+    lacking = missing()
+    if not lacking:
+        return 0
+    packages = " ".join(lacking.values())
+    install = f"apt-get install --yes {packages}"
+    if os.geteuid() != 0 or shutil.which("apt-get") is None:
+        print(f"Some tests need {', '.join(lacking)}; they are skipped. To have them: {install}")
+        return 0
+    print(f"Installing what the tests need: {packages}")
+    for command in ("apt-get update --quiet=2", install + " --quiet=2"):
+        if subprocess.run(command.split(), stdout=subprocess.DEVNULL).returncode:
+            print(f"{command} failed; the tests that need it are skipped", file=sys.stderr)
+            return 0
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
