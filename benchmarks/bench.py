@@ -1,0 +1,125 @@
+"""The speed of the arena, as ratios to a bare pipe exchange measured in the same run.
+
+    make bench
+
+(a) floor:  a C program exchanges a 60-byte line with a C bot over pipes: write, poll, read.
+(b) single: the arena with two C bots, one game of underdog at a time.
+(c) many:   the same with 64 games at once.
+(d) python: Python sample bots (random against highest), many games at once and one at a time.
+
+Microseconds per bot answer over whole games, with every record kept, starts left out. Machines are
+noisy, so each repeat measures the floor beside the rest, and the medians of the ratios count.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from referee.arena.core import take_core
+from referee.arena.game import Setting
+from referee.arena.slot import House, Slot
+from referee.bots.manifest import Bot, find_bot
+from referee.clock import read_clock
+from referee.record import BotInfo
+from referee.rules.registry import build_variant
+from referee.schedule import pairing_games
+
+HERE = Path(__file__).parent
+BIN = HERE / "bin"
+EXCHANGES = 30_000
+TARGETS = {"single": 2.5, "many": 1.0}
+
+
+def build() -> None:
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if compiler is None:
+        sys.exit("bench: a C compiler is needed; on Debian: apt-get install gcc libc6-dev")
+    BIN.mkdir(exist_ok=True)
+    for source in HERE.glob("*.c"):
+        target = BIN / source.stem
+        if not target.exists() or target.stat().st_mtime < source.stat().st_mtime:
+            command = [compiler, "-O2", "-Wall", "-o", str(target), str(source)]
+            subprocess.run(command, check=True)
+
+
+def floor_us() -> float:
+    command = [str(BIN / "floor"), str(EXCHANGES), str(BIN / "echo")]
+    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def arena_us(bots: tuple[Bot, Bot], games: int, at_once: int) -> float:
+    """Microseconds per answer, from the first finished game to the last."""
+    setting = Setting(
+        variant=build_variant("underdog", {}),
+        clock=read_clock("1s"),
+        players=(bots[0].name, bots[1].name),
+        bots=(BotInfo("", ""), BotInfo("", "")),
+    )
+    orders = pairing_games("bench", "underdog", *setting.players, games, hidden_chance=False)
+    records = Slot(bots, setting, House(at_once=at_once)).play(orders)
+    kept = [next(records)]
+    began = time.perf_counter()
+    kept.extend(records)
+    took = time.perf_counter() - began
+    faults = [record.fault for record in kept if record.fault is not None]
+    if faults:
+        sys.exit(f"bench: a bot was at fault: {faults[0]}")
+    return took * 1e6 / sum(len(record.moves) for record in kept[1:])
+
+
+def c_bots() -> tuple[Bot, Bot]:
+    command = (str(BIN / "bot"),)
+    return Bot(name="c1", command=command), Bot(name="c2", command=command)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--repeats", type=int, default=9)
+    parser.add_argument("--games", type=int, default=3_000, help="games per measurement")
+    arguments = parser.parse_args()
+    build()
+    core = take_core()
+    pinned = f"pinned to core {core.core}" if core else "NOT pinned: no core could be had"
+    print(f"referee bench: {arguments.repeats} repeats, {pinned}", flush=True)
+    python = (find_bot("random"), find_bot("highest"))
+    runs = {
+        "single": lambda: arena_us(c_bots(), arguments.games, 1),
+        "many": lambda: arena_us(c_bots(), 3 * arguments.games, 64),
+        "python": lambda: arena_us(python, arguments.games, 64),
+        "python_single": lambda: arena_us(python, arguments.games // 5, 1),
+    }
+    floors: list[float] = []
+    times: dict[str, list[float]] = {name: [] for name in runs}
+    ratios: dict[str, list[float]] = {name: [] for name in runs}
+    for _ in range(arguments.repeats):
+        before = floor_us()
+        for name, run in runs.items():
+            took = run()
+            after = floor_us()
+            floors.append(after)
+            times[name].append(took)
+            ratios[name].append(took / ((before + after) / 2))
+            before = after
+    print(f"{'':14}{'µs/answer':>10}{'× floor':>9}{'aim':>7}")
+    print(f"{'floor':14}{statistics.median(floors):10.2f}{1:9.2f}")
+    for name in runs:
+        aim = f"{TARGETS[name]:7.1f}" if name in TARGETS else ""
+        middle = statistics.median(times[name])
+        print(f"{name:14}{middle:10.2f}{statistics.median(ratios[name]):9.2f}{aim}")
+    result: dict[str, object] = {"floor_us": round(statistics.median(floors), 3)}
+    for name in runs:
+        result[f"{name}_us"] = round(statistics.median(times[name]), 3)
+        result[f"{name}_ratio"] = round(statistics.median(ratios[name]), 3)
+    result["pinned"] = core is not None
+    print(json.dumps(result))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,173 @@
+"""The games of a slot: what waits, what is open, what is finished. No I/O.
+
+Between the rules and the wire: it opens tables, puts what is to be said into the players' outboxes
+and what is to be asked into their `due`, and turns verdicts into records.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from pathlib import Path
+
+from referee.arena.game import Game, Setting, make_record
+from referee.arena.player import Player
+from referee.protocol.messages import Error, Start
+from referee.record import Record
+from referee.schedule import ATTEMPTS, GameOrder
+from referee.verdict import Ending, Fault, Verdict, blame
+
+
+class Games:
+    """All games between the two players of a slot."""
+
+    __slots__ = ("_setting", "finished", "open", "players", "replayed", "waiting")
+
+    def __init__(self, players: tuple[Player, Player], setting: Setting) -> None:
+        self.players = players
+        self._setting = setting
+        self.waiting: deque[GameOrder] = deque()
+        self.open: dict[int, Game] = {}
+        self.finished: list[Record] = []
+        self.replayed = 0
+        """Games that were void by a stall or a bug and were played again."""
+
+    def order(self, orders: Iterable[GameOrder]) -> None:
+        self.waiting.extend(orders)
+
+    def begin(self, order: GameOrder, *, alone: bool) -> None:
+        """Open a table and tell both players. `alone`: no other game shares their CPU time."""
+        setting = self._setting
+        first, second = self.players
+        try:
+            game = Game(order, setting)
+        except Exception as error:
+            self._again_or_void(order, _nobody(Ending.REFEREE_ERROR, _where(error)))
+            return
+        game.dropped_base = first.dropped + second.dropped
+        if alone:
+            game.cpu_base_ns = (first.cpu_ns(), second.cpu_ns())
+        self.open[id(game)] = game
+        names, swap, seeds = setting.players, game.swap, order.bot_seeds
+        if swap:
+            names = (names[1], names[0])
+        variant, clock, name = setting.variant, setting.clock, game.name
+        rules, options = variant.rules, variant.settings
+        first.outbox.append(
+            Start(name, variant.name, rules, options, swap, names, clock, seeds[swap])
+        )
+        second.outbox.append(
+            Start(name, variant.name, rules, options, 1 - swap, names, clock, seeds[1 - swap])
+        )
+        self.after_round(game)
+
+    def after_round(self, game: Game) -> None:
+        """A round has been judged: ask on, or close the game."""
+        table = game.table
+        if table.verdict is not None:
+            self._finish(game, table.verdict)
+            return
+        players, swap = self.players, game.swap
+        for seat in table.due:
+            players[seat ^ swap].due.append(game)
+
+    def _finish(self, game: Game, verdict: Verdict) -> None:
+        """Tell both, and keep the record."""
+        first, second = self.players
+        swap = game.swap
+        first.outbox.append(game.over(swap, verdict))
+        second.outbox.append(game.over(1 - swap, verdict))
+        cpu_us: list[int] = []
+        if game.cpu_base_ns is not None:
+            base = game.cpu_base_ns
+            used = (first.cpu_ns() - base[0], second.cpu_ns() - base[1])
+            # After a breakdown the process that was measured is gone.
+            cpu_us = [max(0, used[swap]) // 1000, max(0, used[1 - swap]) // 1000]
+        dropped = first.dropped + second.dropped - game.dropped_base
+        self.finished.append(make_record(game.order, self._setting, verdict, game, dropped, cpu_us))
+        del self.open[id(game)]
+
+    # What seldom happens.
+
+    def fail_one(self, player: Player, game: Game, code: Ending, detail: str, said: str) -> None:
+        """A fault that names its game (illegal, resign) loses that game alone."""
+        table = game.table
+        seat = player.index ^ game.swap
+        if code is not Ending.RESIGN:
+            player.outbox.append(Error(code, detail, game.name))
+        if table.fail(table.fault(seat, code, detail, said)):
+            self.after_round(game)
+
+    def fail_all(
+        self,
+        player: Player,
+        code: Ending,
+        detail: str,
+        said: str = "",
+        spent_us: int | None = None,
+        limit_us: int | None = None,
+    ) -> None:
+        """A fault that names no game loses every open game of this player."""
+        for game in list(self.open.values()):
+            table = game.table
+            seat = player.index ^ game.swap
+            if table.fail(table.fault(seat, code, detail, said, spent_us, limit_us)):
+                self.after_round(game)
+
+    def lose_unplayed(self, faults: list[Fault]) -> None:
+        """The next game is lost, or void, before it could begin."""
+        order = self.waiting.popleft()
+        try:
+            game = Game(order, self._setting)
+            scores = game.table.variant.scores(game.table.position)
+        except Exception as error:
+            self._again_or_void(order, _nobody(Ending.REFEREE_ERROR, _where(error)))
+            return
+        verdict = blame(tuple(faults), scores)
+        self.finished.append(make_record(order, self._setting, verdict, game))
+
+    def bug(self, game: Game, error: Exception) -> None:
+        """The variant's script or the referee failed: nobody loses by it."""
+        verdict = _nobody(Ending.REFEREE_ERROR, _where(error))
+        self._call_off(game, verdict)
+        self._again_or_void(game.order, verdict)
+
+    def stalled(self) -> None:
+        """The host stood still: every open game is played again."""
+        verdict = _nobody(Ending.HOST_STALL, "the referee was not running while a clock ran out")
+        games = list(self.open.values())
+        for game in games:
+            self._call_off(game, verdict)
+        for game in reversed(games):
+            self._again_or_void(game.order, verdict)
+
+    def _call_off(self, game: Game, verdict: Verdict) -> None:
+        """Take a game off the table; both players are told that it is void."""
+        game.table.verdict = verdict
+        del self.open[id(game)]
+        for player in self.players:
+            player.due = [due for due in player.due if due is not game]
+            player.outbox.append(game.over(player.index ^ game.swap, verdict))
+
+    def _again_or_void(self, order: GameOrder, verdict: Verdict) -> None:
+        if order.attempt < ATTEMPTS:
+            self.replayed += 1
+            self.waiting.appendleft(order.again())
+        else:
+            self.finished.append(make_record(order, self._setting, verdict))
+
+
+def _nobody(ending: Ending, reason: str) -> Verdict:
+    """A void game that is nobody's fault."""
+    return Verdict(ending, reason, None, (), (0, 0))
+
+
+def _where(error: Exception) -> str:
+    """The exception and the line that raised it."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    place = ""
+    if trace is not None:
+        place = f" at {Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"
+    return f"{type(error).__name__}: {error}{place}"

@@ -1,0 +1,194 @@
+"""One bot of a slot: its process, its conversation, and what is due from it.
+
+A player outlives its process. When a bot breaks down, the process is ended with all that descends
+from it and started anew for the next game; a bot that fails to start three times in a row is out.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+import time
+from pathlib import Path
+
+from msgspec import Struct
+
+from referee import __version__
+from referee.arena.game import Game
+from referee.bots.manifest import Bot
+from referee.bots.process import BotProcess, NoStart
+from referee.links.pipe import PipeLink
+from referee.protocol.messages import HelloReceived, Misbehaved, ToBot
+from referee.protocol.session import Session, State
+from referee.verdict import BotFault, Ending
+
+FAILED_STARTS = 3
+BYE_S = 1.0
+
+
+class Upkeep(Struct, frozen=True, kw_only=True):
+    """How bots are started."""
+
+    startup_ms: int
+    logs: Path | None = None
+    """Where the bots' stderr is kept."""
+    keeper_cores: frozenset[int] | None = None
+
+
+class Player:
+    """A bot in a slot."""
+
+    __slots__ = (
+        "_failed_starts",
+        "_upkeep",
+        "bot",
+        "dropped_before",
+        "due",
+        "fresh",
+        "games_at_once",
+        "index",
+        "limit_ns",
+        "link",
+        "outbox",
+        "process",
+        "session",
+        "since_ns",
+        "stalled_ns",
+        "starts",
+        "turns",
+    )
+
+    def __init__(self, index: int, bot: Bot, upkeep: Upkeep) -> None:
+        self.index = index
+        self.bot = bot
+        self._upkeep = upkeep
+        self.process: BotProcess | None = None
+        self.link: PipeLink | None = None
+        self.session = Session()
+        self.outbox: list[ToBot] = []
+        """What goes out with the next write."""
+        self.due: list[Game] = []
+        """Games in which this player is to be asked."""
+        self.turns: dict[int, Game] = {}
+        """Turn ids that are open, with their games."""
+        self.since_ns = 0
+        """From when the time of the next answer counts."""
+        self.limit_ns: int | None = None
+        """No open turn is late before this much time; the exact limit may be longer."""
+        self.stalled_ns = 0
+        """How long the host stood still since the bot was asked."""
+        self.fresh = True
+        """Whether the process has not answered a turn yet."""
+        self.games_at_once = 1
+        self.starts = 0
+        self.dropped_before = 0
+        self._failed_starts = 0
+
+    @property
+    def dropped(self) -> int:
+        return self.dropped_before + self.session.dropped
+
+    @property
+    def log(self) -> Path | None:
+        """Where the stderr of all processes of this bot goes."""
+        return self._upkeep.logs and self._upkeep.logs / f"{self.bot.name}.stderr.txt"
+
+    def cpu_ns(self) -> int:
+        return self.process.cpu_ns() if self.process is not None else 0
+
+    def start(self) -> PipeLink:
+        """Start the bot and hear its hello. Raises BotFault."""
+        if self._failed_starts >= FAILED_STARTS:
+            raise BotFault(
+                Ending.FORFEIT, f"the bot is out: it failed to start {FAILED_STARTS} times in a row"
+            )
+        try:
+            link = self._start()
+        except BotFault:
+            self._failed_starts += 1
+            self.stop()
+            raise
+        self._failed_starts = 0
+        return link
+
+    def _start(self) -> PipeLink:
+        bot, upkeep = self.bot, self._upkeep
+        self.session = Session()
+        self.fresh = True
+        self.starts += 1
+        deadline = time.monotonic() + upkeep.startup_ms / 1000
+        if self.log is not None:
+            self.log.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            self.process = process = BotProcess(
+                bot.command,
+                cwd=bot.folder,
+                env=_environment(bot),
+                log=self.log and self.log.resolve(),
+                keeper_cores=upkeep.keeper_cores,
+            )
+            process.await_start(upkeep.startup_ms / 1000)
+        except NoStart as problem:
+            raise BotFault(Ending.NO_START, str(problem)) from None
+        self.link = link = PipeLink(process.stdin, process.stdout)
+        poll = select.poll()
+        poll.register(link.fd, select.POLLIN)
+        try:
+            link.write(self.session.hello(__version__))
+        except BrokenPipeError:
+            raise BotFault(Ending.NO_START, self.last_words("closed its input")) from None
+        while self.session.state is State.GREETING:
+            left_s = deadline - time.monotonic()
+            if left_s <= 0 or not poll.poll(left_s * 1000):
+                raise BotFault(Ending.NO_HELLO, f"no hello within {upkeep.startup_ms} ms")
+            data = link.read()
+            if data is None:
+                continue
+            for event in self.session.receive(data) if data else self.session.end_of_input():
+                if isinstance(event, HelloReceived):
+                    wants = event.games_at_once
+                    self.games_at_once = bot.games_at_once or wants
+                elif isinstance(event, Misbehaved):
+                    detail = event.detail if data else self.last_words("closed its output")
+                    raise BotFault(Ending(event.code), detail, event.received)
+        return link
+
+    def last_words(self, otherwise: str) -> str:
+        """How the process ended, or what it did if it lives."""
+        ended = self.process.how_it_ended(0.25) if self.process is not None else None
+        return f"the bot {ended or otherwise}"
+
+    def leave(self) -> None:
+        """Say bye and give the bot a second to exit."""
+        if self.link is not None and self.session.state is State.PLAYING:
+            try:
+                if self.outbox:
+                    self.link.write(self.session.pack(self.outbox))
+                self.link.write(self.session.bye())
+                # The end of its input tells even a bot that does not know `bye`.
+            except BrokenPipeError:
+                pass
+            if self.process is not None:
+                self.process.leave(BYE_S)
+        self.stop()
+
+    def stop(self) -> None:
+        """End the process with all that descends from it. What is due is forgotten."""
+        if self.process is not None:
+            self.process.close()
+        self.process = None
+        self.link = None
+        self.dropped_before += self.session.dropped
+        self.session = Session()
+        self.outbox.clear()
+        self.due.clear()
+        self.turns.clear()
+
+
+def _environment(bot: Bot) -> dict[str, str]:
+    """The referee's environment and the manifest's; this Python last, for want of another."""
+    env = {**os.environ, **bot.env}
+    here = str(Path(sys.executable).parent)
+    env["PATH"] = env.get("PATH", os.defpath) + os.pathsep + here
+    return env

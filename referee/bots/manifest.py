@@ -1,0 +1,183 @@
+"""What a bot is: a folder with a `bot.toml`, the name of a sample bot, or `name=command line`."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shlex
+import tomllib
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from referee.protocol.messages import NAME_LIMIT
+
+MANIFEST = "bot.toml"
+_NAME = re.compile(r"[\w][\w .+#()-]*")
+
+
+class BadBot(Exception):
+    """A bot that cannot be found or read; the message says where and what is right."""
+
+
+class Manifest(Struct, frozen=True, forbid_unknown_fields=True):
+    """The keys of `bot.toml`."""
+
+    name: str
+    command: list[str]
+    description: str = ""
+    version: str = ""
+    author: str = ""
+    variants: list[str] | None = None
+    games_at_once: int | None = None
+    transport: str = "stdio"
+    env: dict[str, str] = {}
+    build: list[str] | None = None
+    processes: int | None = None
+    limits: dict[str, int | str] = {}
+    portable: bool = False
+
+
+class Bot(Struct, frozen=True, kw_only=True):
+    """A bot that can be started."""
+
+    name: str
+    command: tuple[str, ...]
+    folder: Path | None = None
+    """Where it runs; None is the current folder."""
+    variants: tuple[str, ...] | None = None
+    """The variants that it plays; None is all of them."""
+    games_at_once: int | None = None
+    """None where the manifest leaves it to the bot's hello."""
+    env: Mapping[str, str] = {}
+    version: str = ""
+    description: str = ""
+    hash: str = ""
+    """Of everything in its folder, or of the command line and the files that it names."""
+
+    def plays(self, variant: str) -> bool:
+        return self.variants is None or variant in self.variants
+
+    def renamed(self, name: str) -> Bot:
+        return msgspec.structs.replace(self, name=name)
+
+
+def sample_folder() -> Path:
+    """Where the sample bots are: inside the installed package, or in the checkout."""
+    package = Path(__file__).resolve().parent.parent
+    installed = package / "sample_bots"
+    return installed if installed.is_dir() else package.parent / "sample_bots"
+
+
+def sample_bots() -> dict[str, Path]:
+    """The sample bots' folders by name."""
+    folder = sample_folder()
+    if not folder.is_dir():
+        return {}
+    return {path.name: path for path in sorted(folder.iterdir()) if (path / MANIFEST).is_file()}
+
+
+def find_bot(text: str) -> Bot:
+    """The bot that a person named on the command line."""
+    name, equals, command = text.partition("=")
+    if equals and "/" not in name:
+        return _from_command(name.strip(), command)
+    folder = Path(text).expanduser()
+    if folder.name == MANIFEST and folder.is_file():
+        folder = folder.parent
+    if (folder / MANIFEST).is_file():
+        return read_bot(folder)
+    samples = sample_bots()
+    if text in samples:
+        return read_bot(samples[text])
+    if folder.is_dir():
+        raise BadBot(f"{text}: the folder has no {MANIFEST}")
+    near = get_close_matches(text, samples, n=1)
+    hint = f"did you mean {near[0]}? " if near else ""
+    raise BadBot(
+        f"no bot {text!r}: {hint}a bot is a folder with {MANIFEST}, "
+        f'a sample bot ({", ".join(samples)}), or "name=command line"'
+    )
+
+
+def read_bot(folder: Path) -> Bot:
+    """The bot in a folder with a `bot.toml`."""
+    path = folder / MANIFEST
+    try:
+        raw = tomllib.loads(path.read_text("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadBot(f"{path}: {error}") from None
+    except OSError as error:
+        raise BadBot(f"{path}: {error.strerror}") from None
+    unknown = [key for key in raw if key not in Manifest.__struct_fields__]
+    if unknown:
+        near = get_close_matches(unknown[0], Manifest.__struct_fields__, n=1)
+        hint = f"did you mean {near[0]}?" if near else "known are " + _known_keys()
+        raise BadBot(f"{path}: unknown key {unknown[0]!r}; {hint}")
+    try:
+        manifest = msgspec.convert(raw, Manifest)
+    except msgspec.ValidationError as error:
+        raise BadBot(f"{path}: {error}") from None
+    _check_name(str(path), manifest.name)
+    if not manifest.command or not all(manifest.command):
+        raise BadBot(f'{path}: command must be a list of words, for example ["python3", "bot.py"]')
+    if manifest.games_at_once is not None and not 1 <= manifest.games_at_once <= 10_000:
+        raise BadBot(f"{path}: games_at_once must be 1 to 10000")
+    if manifest.transport != "stdio":
+        raise BadBot(f'{path}: transport must be "stdio", not {manifest.transport!r}')
+    return Bot(
+        name=manifest.name,
+        command=tuple(manifest.command),
+        folder=folder.resolve(),
+        variants=None if manifest.variants is None else tuple(manifest.variants),
+        games_at_once=manifest.games_at_once,
+        env=manifest.env,
+        version=manifest.version,
+        description=manifest.description,
+        hash=_hash_folder(folder),
+    )
+
+
+def _from_command(name: str, command: str) -> Bot:
+    _check_name(f"{name}={command}", name)
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise BadBot(f"{name}={command}: {error}".lower()) from None
+    if not words:
+        raise BadBot(f'{name}=: the command is missing; write "{name}=python3 my_bot.py"')
+    digest = hashlib.sha256(command.encode())
+    for word in words:
+        path = Path(word)
+        if path.is_file():
+            digest.update(path.read_bytes())
+    return Bot(name=name, command=tuple(words), hash=digest.hexdigest()[:16])
+
+
+def _check_name(where: str, name: str) -> None:
+    if len(name) > NAME_LIMIT or not _NAME.fullmatch(name):
+        raise BadBot(
+            f"{where}: a bot's name has 1 to {NAME_LIMIT} letters, digits, spaces or any of "
+            f"._+#()- and starts with a letter or digit"
+        )
+
+
+def _hash_folder(folder: Path) -> str:
+    digest = hashlib.sha256()
+    for path in sorted(_files(folder)):
+        digest.update(str(path.relative_to(folder)).encode() + b"\0")
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()[:16]
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for path in folder.rglob("*"):
+        if path.is_file() and "__pycache__" not in path.parts and ".git" not in path.parts:
+            yield path
+
+
+def _known_keys() -> str:
+    return ", ".join(Manifest.__struct_fields__)

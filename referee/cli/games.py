@@ -1,0 +1,95 @@
+"""`referee replay` and `referee verify`: finished games."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import typer
+
+from referee.cli import console
+from referee.record import BadRecord, Record, read_records
+from referee.replay import replay
+from referee.verify import verify
+
+SHOWN_MISMATCHES = 20
+
+File = Annotated[str, typer.Argument(metavar="FILE", help="Records, JSON lines; - is stdin.")]
+Script = Annotated[
+    str | None,
+    typer.Option("--variant", "-v", help="Path of the script, where the variant is one."),
+]
+
+
+def replay_command(
+    file: File,
+    game: Annotated[
+        str | None, typer.Argument(help="Which game; the first if left out.", show_default=False)
+    ] = None,
+    variant: Script = None,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print the record itself instead of its story.")
+    ] = False,
+) -> None:
+    """Show a finished game round by round, in the words of its rule book.
+
+    **Examples**
+
+        referee replay games.jsonl
+
+        referee replay games.jsonl 17
+    """
+    with console.open_input(file) as lines:
+        record = _find(file, (record for _, record in read_records(lines)), game)
+    if json:
+        console.print_json(record)
+        return
+    for line in replay(record, variant).tell():
+        console.out.print(line, markup=False)
+
+
+def _find(file: str, records: Iterator[Record], game: str | None) -> Record:
+    names: list[str] = []
+    for record in records:
+        if game is None or record.game == game:
+            return record
+        names.append(record.game)
+    if not names:
+        raise BadRecord(f"{file}: there is no record in it")
+    shown = f"{names[0]} to {names[-1]}" if len(names) > 1 else names[0]
+    raise BadRecord(f"{file}: there is no game {game!r} in it; it holds {shown}")
+
+
+def verify_command(
+    file: File,
+    variant: Script = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+) -> None:
+    """Judge every record again from its chance and moves, and compare every field.
+
+    What the rules decide is judged again; that a bot was late or crashed can only be attested.
+    Exit status 1 where a record does not hold.
+
+    **Example**
+
+        referee verify games.jsonl
+    """
+    with console.open_input(file) as lines:
+        report = verify(lines, variant)
+    if json:
+        console.print_json(report)
+    else:
+        for finding in report.mismatches[:SHOWN_MISMATCHES]:
+            console.out.print(
+                f"{file}:{finding.line}: game {finding.game}: {finding.field}: {finding.why}",
+                markup=False,
+            )
+        more = len(report.mismatches) - SHOWN_MISMATCHES
+        if more > 0:
+            console.out.print(f"… and {more} more")
+        console.out.print(
+            f"{report.records} records, {len(report.mismatches)} mismatches "
+            f"({report.judged} judged again, {report.attested} attested by the referee)"
+        )
+    if report.mismatches:
+        raise typer.Exit(console.DOES_NOT_HOLD)

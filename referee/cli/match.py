@@ -1,0 +1,241 @@
+"""`referee match`: two bots, one variant."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Annotated, Literal
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from referee.cli import console
+from referee.clock import (
+    DEFAULT_GRACE_MS,
+    DEFAULT_STARTUP_MS,
+    DEFAULT_WARM_UP_MS,
+    read_duration_ms,
+    show_ms,
+)
+from referee.match import DEFAULT_TIME, MatchResult, play_match
+from referee.record import Record, encode_record
+from referee.verdict import PRECEDENCE, Ending, exit_status
+
+REFRESH_S = 0.1
+SHOWN_FAULTS = 10
+EXAMPLES = """
+**Examples**
+
+    referee match random highest
+
+    referee match ./my_bot counter --variant duel --games 1000 --time 100ms
+
+    referee match "mine=python3 my_bot.py" highest --variant target --option target=40
+
+    referee match random counter --games 500 --seed 7 --records games.jsonl --json
+
+A BOT is a folder with `bot.toml`, the name of a sample bot, or `"name=command line"`.
+"""
+
+
+def match_command(
+    first: Annotated[str, typer.Argument(metavar="BOT", show_default=False)],
+    second: Annotated[str, typer.Argument(metavar="BOT", show_default=False)],
+    variant: Annotated[
+        str, typer.Option("--variant", "-v", help="Name of a variant, or path of a script.")
+    ] = "underdog",
+    games: Annotated[
+        int, typer.Option("--games", "-n", help="Games, both seatings together.")
+    ] = 100,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(help="An option of the variant, name=value. Can be repeated."),
+    ] = None,
+    seed: Annotated[
+        str | None, typer.Option(help="Any text; the same seed gives the same games.")
+    ] = None,
+    time_limit: Annotated[
+        str,
+        typer.Option("--time", help="100ms for every move, 10s+100ms as bank, or none."),
+    ] = DEFAULT_TIME,
+    grace: Annotated[
+        str, typer.Option(help="How much later an answer may come without being late.")
+    ] = show_ms(DEFAULT_GRACE_MS),
+    warm_up: Annotated[
+        str, typer.Option(help="Extra time for the first answer of a process.")
+    ] = show_ms(DEFAULT_WARM_UP_MS),
+    startup: Annotated[
+        str, typer.Option(help="How long a bot may take to start and say hello.")
+    ] = show_ms(DEFAULT_STARTUP_MS),
+    think: Annotated[
+        Literal["in-turn", "parallel"],
+        typer.Option(help="One bot thinks at a time on one core, or both at once on two."),
+    ] = "in-turn",
+    at_once: Annotated[
+        int, typer.Option(min=1, help="Most games at once, where both bots take many.")
+    ] = 64,
+    records: Annotated[
+        str | None, typer.Option(help="Write every record here, JSON lines; - is stdout.")
+    ] = None,
+    logs: Annotated[Path, typer.Option(help="Folder for what bots write to stderr.")] = Path(
+        "referee-logs"
+    ),
+    pin: Annotated[bool, typer.Option(help="Pin referee and bots to one core.")] = True,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with the status of the gravest fault.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Play two bots against each other: score, Elo difference, and its 95 % interval."""
+    screen = console.err if json or records == "-" else console.out
+    with _records_file(records) as file, _Progress(games) as progress:
+
+        def keep(record: Record) -> None:
+            if file is not None:
+                file.write(encode_record(record) + b"\n")
+            progress.advance()
+
+        result = play_match(
+            first,
+            second,
+            variant=variant,
+            options=console.read_options(option or []),
+            games=games,
+            seed=seed,
+            time=time_limit,
+            grace_ms=read_duration_ms(grace),
+            warm_up_ms=read_duration_ms(warm_up),
+            startup_ms=read_duration_ms(startup),
+            think="parallel" if think == "parallel" else "in turn",
+            at_once=at_once,
+            pin=pin,
+            logs=logs,
+            on_record=keep,
+        )
+        took_s = progress.took_s()
+    if json:
+        console.print_json(result)
+    else:
+        _show(screen, result, took_s, pin=pin and think == "in-turn")
+    if strict:
+        codes = [Ending(code) for counts in result.fault_counts.values() for code in counts]
+        raise typer.Exit(exit_status([code for code in codes if code in PRECEDENCE]))
+
+
+match_command.__doc__ = f"{match_command.__doc__}\n{EXAMPLES}"
+
+
+@contextmanager
+def _records_file(path: str | None) -> Iterator[IO[bytes] | None]:
+    """Where records go. An existing file is not overwritten by accident of a wrong match."""
+    if path is None:
+        yield None
+    elif path == "-":
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+    else:
+        with Path(path).open("wb") as file:
+            yield file
+
+
+class _Progress:
+    """A bar on a terminal, nothing elsewhere. Drawn ten times a second, by no thread of its own."""
+
+    def __init__(self, games: int) -> None:
+        self._bar = Progress(
+            TextColumn("playing"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[rate]:.0f} games/s"),
+            TimeRemainingColumn(),
+            console=console.err,
+            transient=True,
+            auto_refresh=False,
+            disable=not console.err.is_terminal,
+        )
+        self._task = self._bar.add_task("games", total=games, rate=0.0)
+        self._done = 0
+        self._began = self._drawn = time.monotonic()
+
+    def __enter__(self) -> _Progress:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+    def advance(self) -> None:
+        self._done += 1
+        now = time.monotonic()
+        if now - self._drawn > REFRESH_S:
+            self._drawn = now
+            rate = self._done / (now - self._began)
+            self._bar.update(self._task, completed=self._done, rate=rate, refresh=True)
+
+    def took_s(self) -> float:
+        return time.monotonic() - self._began
+
+
+def _show(screen: Console, result: MatchResult, took_s: float, *, pin: bool) -> None:
+    score = result.score
+    first, second = result.players
+    screen.print(
+        f"[bold]{first}[/bold] against [bold]{second}[/bold], {result.variant}: "
+        f"{result.games} games in {took_s:.1f} s, seed {result.seed}"
+    )
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for heading in ("", "wins", "draws", "losses", "points"):
+        table.add_column(heading, justify="left" if not heading else "right")
+    won, drawn, lost, points = score.wins, score.draws, score.losses, score.points
+    table.add_row(first, f"{won}", f"{drawn}", f"{lost}", f"{points:g}")
+    table.add_row(second, f"{lost}", f"{drawn}", f"{won}", f"{score.games - points:g}")
+    screen.print(table)
+    screen.print(_elo_line(result))
+    if result.unrated:
+        screen.print(f"{result.unrated} games are void or forfeited and in no score.")
+    if result.replayed:
+        screen.print(f"{result.replayed} games were spoilt by the host and played again.")
+    _show_faults(screen, result)
+    if pin and result.pinned is None:
+        screen.print("No core was free to pin to: times per move are larger than they need be.")
+
+
+def _elo_line(result: MatchResult) -> str:
+    score = result.score
+    name = result.players[0]
+    if score.elo is not None and score.err95 is not None:
+        return (
+            f"Elo difference {score.elo:+.0f} ± {score.err95:.0f} (95 %, from {score.pairs} pairs "
+            f"of games); {name} is the stronger one with {score.superiority:.1%} likelihood"
+        )
+    if score.bound_elo is not None:
+        word = "more" if score.bound == ">" else "less"
+        return (
+            f"Elo difference {word} than {score.bound_elo:+.0f} (95 %): "
+            f"{name} has {'won' if score.bound == '>' else 'lost'} every game"
+        )
+    return "Elo difference unknown: no game was rated"
+
+
+def _show_faults(screen: Console, result: MatchResult) -> None:
+    for player, counts in result.fault_counts.items():
+        if not counts:
+            continue
+        summary = ", ".join(f"{count} {code}" for code, count in sorted(counts.items()))
+        screen.print(f"Faults of {player}: {summary}", markup=False)
+        own = [(game, fault) for name, game, fault in result.faults if name == player]
+        for game, fault in own[:SHOWN_FAULTS]:
+            sent = f"; it sent {fault.received}" if fault.received else ""
+            screen.print(
+                f"  game {game}, turn {fault.turn}: {fault.code}, {fault.detail}{sent}",
+                markup=False,
+            )
+        if sum(counts.values()) > SHOWN_FAULTS:
+            screen.print(f"  … and {sum(counts.values()) - SHOWN_FAULTS} more")
+    for player, path in result.logs.items():
+        screen.print(f"stderr of {player}: {path}", markup=False)

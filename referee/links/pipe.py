@@ -1,0 +1,50 @@
+"""Bytes to and from a bot over two pipes. Never blocks."""
+
+from __future__ import annotations
+
+import os
+
+READ_SIZE = 16 * 1024
+"""One read. os.read allocates this much each time, so more costs more, even if little comes."""
+
+
+class PipeLink:
+    """The two pipes of one bot process."""
+
+    __slots__ = ("fd", "out_fd", "unsent")
+
+    def __init__(self, stdin: int, stdout: int) -> None:
+        self.fd = stdout
+        """Where the bot's words arrive: to be polled for reading."""
+        self.out_fd = stdin
+        """Where ours go: to be polled for writing while there is something unsent."""
+        self.unsent = b""
+
+    def write(self, data: bytes) -> None:
+        """Send what the pipe takes now and keep the rest. Raises BrokenPipeError."""
+        if self.unsent:
+            self.unsent += data
+            data = b""
+            self.flush()
+            return
+        try:
+            sent = os.write(self.out_fd, data)
+        except BlockingIOError:
+            sent = 0
+        if sent != len(data):
+            self.unsent = data[sent:]
+
+    def flush(self) -> None:
+        """Try to send what is unsent. Raises BrokenPipeError."""
+        try:
+            sent = os.write(self.out_fd, self.unsent)
+        except BlockingIOError:
+            return
+        self.unsent = self.unsent[sent:]
+
+    def read(self) -> bytes | None:
+        """What has arrived; empty at the end of the stream, None when nothing is there yet."""
+        try:
+            return os.read(self.fd, READ_SIZE)
+        except BlockingIOError:
+            return None

@@ -1,0 +1,179 @@
+"""A match: two bots, one variant, any number of games. The API under `referee match`."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from referee.arena.core import take_core
+from referee.arena.game import Setting
+from referee.arena.slot import House, Slot
+from referee.bots.manifest import BadBot, Bot, find_bot
+from referee.clock import DEFAULT_GRACE_MS, DEFAULT_STARTUP_MS, DEFAULT_WARM_UP_MS, read_clock
+from referee.ratings.two_players import Score, score
+from referee.record import BotInfo, Record
+from referee.rules.registry import build_variant
+from referee.rules.variant import Variant
+from referee.schedule import pairing_games
+from referee.verdict import Fault
+
+DEFAULT_TIME = "1s"
+MOST_GAMES = 10_000_000
+
+
+class BadMatch(Exception):
+    """A match that cannot be played as asked; the message says why."""
+
+
+class MatchResult(Struct, frozen=True, kw_only=True):
+    """What came out of a match."""
+
+    variant: str
+    players: tuple[str, str]
+    seed: str
+    games: int
+    """Games with a record, void ones included."""
+    score: Score
+    """Of the first player, over the rated games."""
+    unrated: int
+    """Void and forfeited games, which are in no score."""
+    replayed: int
+    """Games that a stall of the host or a bug of the referee spoilt and that were played again."""
+    faults: list[tuple[str, str, Fault]]
+    """(player, game, fault), the first hundred of each player."""
+    fault_counts: dict[str, dict[str, int]]
+    """By player and blame code."""
+    pinned: int | None
+    """The core that the match was pinned to, or None."""
+    logs: dict[str, str]
+    """Where the stderr of each bot is that wrote to it."""
+
+
+def play_match(
+    first: str | Bot,
+    second: str | Bot,
+    *,
+    variant: str = "underdog",
+    options: Mapping[str, object] | None = None,
+    games: int = 100,
+    seed: str | None = None,
+    time: str = DEFAULT_TIME,
+    grace_ms: int = DEFAULT_GRACE_MS,
+    warm_up_ms: int = DEFAULT_WARM_UP_MS,
+    startup_ms: int = DEFAULT_STARTUP_MS,
+    think: Literal["in turn", "parallel"] = "in turn",
+    at_once: int = 64,
+    pin: bool = True,
+    logs: Path | None = None,
+    on_record: Callable[[Record], None] | None = None,
+) -> MatchResult:
+    """Play a match and give its result.
+
+    A bot is a folder with `bot.toml`, the name of a sample bot, or `"name=command line"`; a variant
+    is a name or the path of a script. Games are played in pairs with the same chance and swapped
+    seats. `on_record` sees every record as its game ends, for example to write it to a file.
+
+    >>> result = play_match("random", "highest", variant="underdog", games=10, seed="doc")
+    >>> result.games
+    10
+
+    Raises BadBot, BadVariant, BadOption, BadTime or BadMatch before anything is started.
+    """
+    game = build_variant(variant, options or {})
+    bots = _two_bots(first, second, game)
+    clock = read_clock(time, grace_ms)
+    if not 1 <= games <= MOST_GAMES:
+        raise BadMatch(f"a match has 1 to {MOST_GAMES} games, not {games}")
+    seed = secrets.token_hex(8) if seed is None else seed
+    core = take_core() if pin and think == "in turn" else None
+    house = House(
+        startup_ms=startup_ms,
+        warm_up_ms=warm_up_ms,
+        think=think,
+        at_once=at_once,
+        logs=logs,
+        keeper_cores=core.before if core is not None else None,
+    )
+    setting = Setting(
+        variant=game,
+        clock=clock,
+        players=(bots[0].name, bots[1].name),
+        bots=(_info(bots[0]), _info(bots[1])),
+    )
+    slot = Slot(bots, setting, house)
+    tally = _Tally(setting.players)
+    orders = pairing_games(
+        seed, game.name, *setting.players, games, hidden_chance=game.hidden_chance
+    )
+    records = slot.play(orders)
+    try:
+        for record in records:
+            tally.add(record)
+            if on_record is not None:
+                on_record(record)
+    finally:
+        records.close()  # type: ignore[attr-defined]  # play is a generator
+        if core is not None:
+            core.release()
+    return MatchResult(
+        variant=game.name,
+        players=setting.players,
+        seed=seed,
+        games=tally.games,
+        score=score(tally.results),
+        unrated=tally.games - len(tally.results),
+        replayed=slot.games.replayed,
+        faults=tally.faults,
+        fault_counts=tally.fault_counts,
+        pinned=core.core if core is not None else None,
+        logs={
+            player.bot.name: str(player.log)
+            for player in slot.players
+            if player.log is not None and player.log.exists()
+        },
+    )
+
+
+def _two_bots(first: str | Bot, second: str | Bot, variant: Variant[Any, Any]) -> tuple[Bot, Bot]:
+    """Both bots, told apart by name where one bot takes both seats."""
+    bots = [find_bot(bot) if isinstance(bot, str) else bot for bot in (first, second)]
+    for bot in bots:
+        if not bot.plays(variant.name):
+            raise BadBot(
+                f"{bot.name} does not play {variant.name}; its bot.toml names "
+                + ", ".join(bot.variants or ())
+            )
+    if bots[0].name == bots[1].name:
+        bots[1] = bots[1].renamed(f"{bots[1].name}#2")
+    return bots[0], bots[1]
+
+
+def _info(bot: Bot) -> BotInfo:
+    return BotInfo(bot.version, bot.hash)
+
+
+class _Tally:
+    """What is counted while the records pass by."""
+
+    def __init__(self, players: tuple[str, str]) -> None:
+        self._first = players[0]
+        self.games = 0
+        self.results: list[tuple[int, float]] = []
+        self.faults: list[tuple[str, str, Fault]] = []
+        self.fault_counts: dict[str, dict[str, int]] = {name: {} for name in players}
+
+    def add(self, record: Record) -> None:
+        self.games += 1
+        if record.rated:
+            seat = 0 if record.players[0] == self._first else 1
+            self.results.append((record.pair, record.points()[seat]))
+        for fault in record.faults():
+            name = record.players[fault.seat]
+            counts = self.fault_counts[name]
+            counts[fault.code] = counts.get(fault.code, 0) + 1
+            if sum(counts.values()) <= 100:
+                self.faults.append((name, record.game, fault))

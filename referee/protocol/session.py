@@ -1,0 +1,231 @@
+"""One bot's conversation: bytes in, events out. No file descriptor, no clock, no rules.
+
+What may be said when is the table below; protocol.md draws its diagram from it. The session gives
+out turn ids, which rise on a link, and knows which of them are open, so that a late answer is
+never taken for the next turn: an old id is dropped and counted, an id that was never given is
+garbled. However the bytes arrive, whole, one by one or cut anywhere, the events are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import Enum
+
+from referee.protocol.codec import (
+    Garbled,
+    decode_line,
+    decode_plain_answers,
+    encode,
+    excerpt,
+)
+from referee.protocol.messages import (
+    FLOOD_BYTES,
+    LINE_LIMIT,
+    PROTOCOL,
+    STALE_LIMIT,
+    Bye,
+    Event,
+    Hello,
+    HelloReceived,
+    Misbehaved,
+    MoveReceived,
+    OddMoveReceived,
+    Ping,
+    PongReceived,
+    ResignReceived,
+)
+from referee.verdict import Ending
+
+
+class State(Enum):
+    NEW = "new"
+    GREETING = "greeting"
+    PLAYING = "playing"
+    LEAVING = "leaving"
+    BROKEN = "broken"
+
+
+SENT: Mapping[State, Mapping[str, State]] = {
+    State.NEW: {"hello": State.GREETING},
+    State.PLAYING: {
+        "start": State.PLAYING,
+        "turn": State.PLAYING,
+        "over": State.PLAYING,
+        "error": State.PLAYING,
+        "ping": State.PLAYING,
+        "bye": State.LEAVING,
+    },
+}
+"""What the referee may send in each state, and where it leads."""
+
+RECEIVED: Mapping[State, Mapping[str, State]] = {
+    State.GREETING: {"hello": State.PLAYING, "anything else": State.BROKEN},
+    State.PLAYING: {
+        "move": State.PLAYING,
+        "resign": State.PLAYING,
+        "pong": State.PLAYING,
+        "anything else": State.BROKEN,
+    },
+    State.LEAVING: {"anything": State.LEAVING},
+}
+"""What a bot may send in each state, and where it leads."""
+
+
+class Session:
+    """The referee's end of the conversation with one bot process."""
+
+    __slots__ = ("_asked", "_heard", "_last_id", "_stale", "_tail", "dropped", "state")
+
+    def __init__(self) -> None:
+        self.state = State.NEW
+        self.dropped = 0
+        """Answers that were late or given twice, since the session began."""
+        self._tail = bytearray()
+        self._asked: set[int] = set()
+        self._last_id = 0
+        self._heard = 0
+        self._stale = 0
+
+    # What the referee says.
+
+    pack = staticmethod(encode)
+    """Start, turn, over and error, as lines for one write. For a bot that is playing."""
+
+    def hello(self, version: str) -> bytes:
+        self._send("hello")
+        return encode([Hello(PROTOCOL, version)])
+
+    def bye(self) -> bytes:
+        self._send("bye")
+        return encode([Bye()])
+
+    def ping(self) -> bytes:
+        assert not self._asked, "a ping during the bot's turn"
+        self._send("ping")
+        return encode([Ping()])
+
+    def ask(self) -> int:
+        """A fresh turn id, open from now on."""
+        self._last_id = turn_id = self._last_id + 1
+        self._asked.add(turn_id)
+        self._heard = 0
+        return turn_id
+
+    def withdraw(self, turn_id: int) -> None:
+        """The turn is over without an answer; one that still comes is dropped."""
+        self._asked.discard(turn_id)
+
+    def _send(self, kind: str) -> None:
+        self.state = SENT[self.state][kind]
+
+    # What the bot says.
+
+    def receive(self, data: bytes) -> Sequence[Event]:
+        """The events in these bytes. Incomplete lines wait for the rest."""
+        self._heard += len(data)
+        if (
+            not self._tail
+            and self._heard <= LINE_LIMIT
+            and self.state is State.PLAYING
+            and data.endswith(b"\n")
+        ):
+            answers = decode_plain_answers(data)
+            if answers is not None:
+                asked = self._asked
+                for answer in answers:
+                    if answer.id not in asked:
+                        break
+                else:
+                    if len(answers) == 1:
+                        asked.remove(answer.id)
+                        self._stale = 0
+                        return answers
+                    ids = {answer.id for answer in answers}
+                    if len(ids) == len(answers):
+                        asked -= ids
+                        self._stale = 0
+                        return answers
+        return self._receive_strictly(data)
+
+    def end_of_input(self) -> Sequence[Event]:
+        """The bot closed its end."""
+        if self.state is State.LEAVING or self.state is State.BROKEN:
+            return []
+        where = " in the middle of a line" if self._tail else ""
+        code = Ending.NO_START if self.state is State.GREETING else Ending.CRASH
+        received = excerpt(bytes(self._tail))
+        return [self._broken(code, f"the bot's standard output ended{where}", received)]
+
+    def _receive_strictly(self, data: bytes) -> list[Event]:
+        events: list[Event] = []
+        flooded = self._heard > FLOOD_BYTES
+        if flooded:
+            data = data[: len(data) - (self._heard - FLOOD_BYTES)]
+        start = 0
+        while self.state is not State.BROKEN and self.state is not State.LEAVING:
+            end = data.find(b"\n", start)
+            if end < 0:
+                self._tail += data[start:]
+                break
+            line = bytes(self._tail) + data[start:end]
+            self._tail.clear()
+            start = end + 1
+            event = self._line(line)
+            if event is not None:
+                events.append(event)
+        if flooded and self.state in (State.GREETING, State.PLAYING):
+            code = Ending.NO_HELLO if self.state is State.GREETING else Ending.FLOOD
+            detail = f"more than {FLOOD_BYTES} bytes since the last turn"
+            events.append(self._broken(code, detail, excerpt(bytes(self._tail))))
+        return events
+
+    def _line(self, line: bytes) -> Event | None:
+        line = line.removesuffix(b"\r")
+        if not line.strip(b" \t\r"):
+            return None
+        try:
+            kind, message = decode_line(line)
+            if kind not in RECEIVED[self.state]:
+                due = ", ".join(k for k in RECEIVED[self.state] if k != "anything else")
+                raise Garbled(f"a {kind} where {due} is due")
+        except Garbled as garbled:
+            greeting = self.state is State.GREETING
+            code = Ending.NO_HELLO if greeting else Ending.GARBLED
+            return self._broken(code, str(garbled), excerpt(line))
+        if isinstance(message, HelloReceived) and message.protocol != PROTOCOL:
+            return self._broken(
+                Ending.WRONG_PROTOCOL,
+                f"the bot speaks protocol {message.protocol}, the referee {PROTOCOL}",
+                excerpt(line),
+            )
+        self.state = RECEIVED[self.state][kind]
+        if isinstance(message, MoveReceived | OddMoveReceived | ResignReceived):
+            return self._answer(message, excerpt(line))
+        if isinstance(message, PongReceived):
+            return self._count_stale(message)
+        return message
+
+    def _answer(
+        self, answer: MoveReceived | OddMoveReceived | ResignReceived, received: str
+    ) -> Event | None:
+        if answer.id in self._asked:
+            self._asked.remove(answer.id)
+            self._stale = 0
+            return answer
+        if not 1 <= answer.id <= self._last_id:
+            return self._broken(Ending.GARBLED, f"id {answer.id} was never given", received)
+        self.dropped += 1
+        return self._count_stale(None)
+
+    def _count_stale(self, event: Event | None) -> Event | None:
+        self._stale += 1
+        if self._stale > STALE_LIMIT:
+            return self._broken(
+                Ending.FLOOD, f"more than {STALE_LIMIT} lines in a row that nobody asked for"
+            )
+        return event
+
+    def _broken(self, code: Ending, detail: str, received: str = "") -> Misbehaved:
+        self.state = State.BROKEN
+        self._tail.clear()
+        return Misbehaved(code, detail, received)

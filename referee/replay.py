@@ -1,0 +1,140 @@
+"""A finished game, played once more from its record alone: no bots, no clocks, no dice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import Struct
+
+from referee.record import Record
+from referee.rules.chance import BadChance, Recorded
+from referee.rules.options import BadOption
+from referee.rules.registry import blame_script, build_variant
+from referee.rules.variant import IllegalMove, Seat, UnreadableMove, Variant
+from referee.verdict import MEANINGS, Ending
+
+NEVER_PLAYED = frozenset({Ending.HOST_STALL, Ending.REFEREE_ERROR})
+"""Endings of games that are void through no bot's doing: their records hold no moves."""
+
+
+class Mismatch(Exception):
+    """The record does not agree with the rules: in which field, and how."""
+
+    def __init__(self, field: str, why: str) -> None:
+        super().__init__(f"{field}: {why}")
+        self.field = field
+        self.why = why
+
+
+class Step(Struct, frozen=True):
+    """One round of the game, or one play of it where the players take turns."""
+
+    before: Any
+    plays: tuple[tuple[Seat, Any], ...]
+    after: Any
+
+
+class Replay(Struct, frozen=True):
+    """A game from its first position to its last."""
+
+    record: Record
+    variant: Variant[Any, Any]
+    start: Any
+    """The position before the first play; None where the game never was."""
+    steps: list[Step]
+
+    @property
+    def end(self) -> Any:
+        return self.steps[-1].after if self.steps else self.start
+
+    def tell(self) -> Iterator[str]:
+        """The game as a person would like to read it, line by line."""
+        record, variant = self.record, self.variant
+        names = record.players
+        yield f"Game {record.game} of {record.variant}: {names[0]} against {names[1]}"
+        if self.start is not None:
+            yield from variant.opening(self.start, names)
+        for step in self.steps:
+            yield ""
+            yield from variant.narrate(step.before, step.plays, step.after, names)
+        yield ""
+        if record.ending is Ending.RULES:
+            yield from variant.conclusion(self.end, names)
+        yield from _fault_lines(record)
+
+
+def replay(record: Record, script: str | None = None) -> Replay:
+    """Play a record again. `script` is where the variant is, if not under its own name.
+
+    Raises Mismatch where the record breaks the rules, and BadVariant where its variant is unknown.
+    """
+    try:
+        variant = build_variant(script or record.variant, record.options)
+    except BadOption as bad:
+        raise Mismatch("options", str(bad)) from None
+    if variant.name != record.variant:
+        raise Mismatch("variant", f"the record is of {record.variant}, {script} is {variant.name}")
+    if variant.rules != record.rules:
+        raise Mismatch(
+            "rules", f"the record was played by version {record.rules}, here is {variant.rules}"
+        )
+    if variant.settings != record.options:
+        raise Mismatch("options", f"settled they are {variant.settings}")
+    chance = Recorded(record.chance)
+    steps: list[Step] = []
+    if record.ending in NEVER_PLAYED:
+        if record.moves or record.chance:
+            raise Mismatch("moves", f"a game that is void by {record.ending} has none")
+        return Replay(record, variant, None, steps)
+    try:
+        start = position = variant.setup(chance)
+        at = 0
+        while at < len(record.moves):
+            plays = _plays(variant, position, record, at)
+            after = variant.apply(position, plays, chance)
+            steps.append(Step(position, plays, after))
+            position = after
+            at += len(plays)
+        chance.finish()
+    except BadChance as bad:
+        raise Mismatch("chance", str(bad)) from None
+    except Mismatch:
+        raise
+    except Exception as error:
+        raise Mismatch("moves", blame_script(error, type(variant))) from None
+    return Replay(record, variant, start, steps)
+
+
+def _plays(
+    variant: Variant[Any, Any], position: Any, record: Record, at: int
+) -> tuple[tuple[Seat, Any], ...]:
+    """The moves of the round that begins at this place in `moves`."""
+    if variant.outcome(position) is not None:
+        raise Mismatch(f"moves[{at}]", "the game was over before it")
+    plays = []
+    for place, seat in enumerate(variant.actors(position), start=at):
+        if place >= len(record.moves):
+            raise Mismatch(f"moves[{at}]", "a lone answer of a round that both play is no move")
+        mover, raw = record.moves[place]
+        if mover != seat:
+            raise Mismatch(f"moves[{place}]", f"seat {mover} played where seat {seat} was to play")
+        try:
+            plays.append((seat, variant.read_move(position, seat, raw)))
+        except (IllegalMove, UnreadableMove) as bad:
+            raise Mismatch(f"moves[{place}]", str(bad)) from None
+    return tuple(plays)
+
+
+def _fault_lines(record: Record) -> Iterator[str]:
+    if record.ending in NEVER_PLAYED:
+        yield f"The game is void: {MEANINGS[record.ending]} ({record.reason})."
+    for fault in record.faults():
+        name = record.players[fault.seat]
+        yield f"{name} is at fault at turn {fault.turn}: {fault.code}, {fault.detail}."
+        if fault.received:
+            yield f"  It had sent: {fault.received}"
+    if record.ending is Ending.VOID:
+        yield "Both were at fault in the same round: the game is void."
+    elif record.faults() and record.winner is not None:
+        yield f"{record.players[record.winner]} wins the game."

@@ -1,0 +1,70 @@
+"""Which games are played, in which order, with which luck: decided before the first of them.
+
+A pairing is played in pairs of games: the same chance, the seats swapped. The chance of a pair
+comes from the seed, the variant, the pairing and the pair's number, so any single game can be
+played again; the bots' own seeds come from another branch of the same tree and tell nothing of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+from msgspec import Struct
+
+ATTEMPTS = 3
+"""A game that a stall or a bug of the referee spoilt is played at most this often."""
+
+
+class GameOrder(Struct, frozen=True):
+    """One game to be played."""
+
+    game: str
+    pair: int
+    swapped: bool
+    """Whether the second bot of the pairing has seat 0."""
+    leg: int
+    """Both bots are started anew between legs."""
+    chance_seed: str
+    bot_seeds: tuple[int, int]
+    """In seat order."""
+    attempt: int = 1
+
+    def again(self) -> GameOrder:
+        return GameOrder(
+            self.game,
+            self.pair,
+            self.swapped,
+            self.leg,
+            self.chance_seed,
+            self.bot_seeds,
+            self.attempt + 1,
+        )
+
+
+def pairing_games(
+    seed: str, variant: str, first: str, second: str, games: int, *, hidden_chance: bool
+) -> list[GameOrder]:
+    """The games of one pairing in the order in which they are played.
+
+    Where chance is hidden, a bot that lives through both games of a pair would know the other
+    hand: all first games are one leg, all second games another.
+    """
+    branch = f"{seed}/{variant}/{first}/{second}"
+    orders = [
+        GameOrder(
+            game=str(number + 1),
+            pair=number // 2 + 1,
+            swapped=number % 2 == 1,
+            leg=number % 2 if hidden_chance else 0,
+            chance_seed=f"{branch}/{number // 2 + 1}",
+            bot_seeds=_bot_seeds(branch, number + 1),
+        )
+        for number in range(games)
+    ]
+    return sorted(orders, key=lambda order: order.leg)
+
+
+def _bot_seeds(branch: str, number: int) -> tuple[int, int]:
+    digest = hashlib.blake2b(f"{branch}#{number}".encode(), digest_size=16, person=b"bots").digest()
+    # 53 bits: every language can hold them, those whose only number is a double too.
+    return int.from_bytes(digest[:8], "big") >> 11, int.from_bytes(digest[8:], "big") >> 11

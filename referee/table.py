@@ -1,0 +1,202 @@
+"""One game in progress: rules and clocks in, a verdict out. No I/O, no time of its own.
+
+Whoever runs the game asks `due` which seats owe an answer, hands `request(seat)` to them, and
+brings back `answer` or `fail`. When each seat of a round has answered or failed, the round is
+judged, so the order in which two answers arrive changes no verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from referee.clock import BankClock, Clock
+from referee.rules.chance import Chance
+from referee.rules.variant import IllegalMove, Seat, UnreadableMove, Variant
+from referee.verdict import BotFault, Ending, Fault, Verdict, blame
+
+Request = tuple[dict[str, Any], list[dict[str, Any]], Sequence[int | str] | None]
+"""View, events and legal moves: what a seat is sent on its turn."""
+
+
+class Table:
+    """A variant being played."""
+
+    __slots__ = (
+        "_answers",
+        "_events",
+        "_faults",
+        "_legal",
+        "_notes",
+        "_owing",
+        "_spent_us",
+        "_timed",
+        "chance",
+        "clock",
+        "due",
+        "moves",
+        "notes",
+        "position",
+        "spent_us",
+        "variant",
+        "verdict",
+    )
+
+    def __init__(self, variant: Variant[Any, Any], chance: Chance, clock: Clock) -> None:
+        self.variant = variant
+        self.chance = chance
+        self.clock = BankClock(clock)
+        self._timed = self.clock.banked
+        self.moves: list[tuple[Seat, int | str]] = []
+        self.spent_us: list[int] = []
+        self.notes: dict[str, str] = {}
+        self.verdict: Verdict | None = None
+        self.position = variant.setup(chance)
+        self._events: list[list[dict[str, Any]]] = [[], []]
+        self._faults: list[Fault | None] = [None, None]
+        self._answers: list[int | str | None] = [None, None]
+        self._spent_us = [0, 0]
+        self._notes: list[str | None] = [None, None]
+        self._legal: list[Sequence[int | str] | None] = [None, None]
+        self.due: tuple[Seat, ...] = variant.actors(self.position)
+        """The seats that act in this round, in seat order; empty once there is a verdict."""
+        self._owing = len(self.due)
+
+    def owes(self, seat: Seat) -> bool:
+        """Whether this round still waits for an answer of this seat."""
+        return seat in self.due and self._answers[seat] is None and self._faults[seat] is None
+
+    def request(self, seat: Seat) -> Request:
+        """What this seat is sent now. The events are handed out once."""
+        variant, position = self.variant, self.position
+        self._legal[seat] = legal = variant.legal(position, seat)
+        events = self._events[seat]
+        self._events[seat] = []
+        return variant.view(position, seat), events, legal
+
+    def last_events(self, seat: Seat) -> list[dict[str, Any]]:
+        """What became known to this seat since its last turn, for its `over`."""
+        return self._events[seat]
+
+    def answer(self, seat: Seat, raw: object, spent_ns: int, note: str | None = None) -> bool:
+        """Take a seat's answer; True when this ends the round: look at `verdict` and `due`.
+
+        Raises BotFault, illegal or garbled, and leaves the table as it was.
+        """
+        legal = self._legal[seat]
+        if legal is not None and type(raw) is self.variant.move_type and raw in legal:
+            move: int | str = raw
+        else:
+            try:
+                move = self.variant.read_move(self.position, seat, raw)
+            except IllegalMove as illegal:
+                raise BotFault(Ending.ILLEGAL, str(illegal)) from None
+            except UnreadableMove as unreadable:
+                raise BotFault(Ending.GARBLED, str(unreadable)) from None
+        if self._timed:
+            self.clock.charge(seat, spent_ns)
+        self._answers[seat] = move
+        self._spent_us[seat] = spent_ns // 1000
+        if note is not None:
+            self._notes[seat] = note
+        self._owing -= 1
+        if self._owing:
+            return False
+        self._judge()
+        return True
+
+    def fail(self, fault: Fault) -> bool:
+        """A seat is at fault; True when the game is over by it.
+
+        In a simultaneous round the other seat is still heard: if it fails too, the game is void.
+        A seat that has answered and then breaks down is judged when the round is.
+        """
+        if self.verdict is not None or self._faults[fault.seat] is not None:
+            return False
+        owed = self.owes(fault.seat)
+        self._faults[fault.seat] = fault
+        if owed:
+            self._owing -= 1
+        if self._owing and self.owes(1 - fault.seat) and len(self.due) == 2:
+            return False
+        self._judge()
+        return True
+
+    def fault(
+        self,
+        seat: Seat,
+        code: Ending,
+        detail: str,
+        received: str = "",
+        spent_us: int | None = None,
+        limit_us: int | None = None,
+    ) -> Fault:
+        """A fault of this seat at this point of the game."""
+        turn = len(self.moves) + 1
+        if len(self.due) == 2:
+            turn += seat
+        return Fault(
+            seat=seat,
+            turn=turn,
+            code=code,
+            detail=detail,
+            received=received,
+            spent_us=spent_us,
+            limit_us=limit_us,
+        )
+
+    def _judge(self) -> None:
+        """The round is complete: each seat that was due has answered or failed."""
+        faults = self._faults
+        if faults[0] is not None or faults[1] is not None:
+            # Faults of seats that owe nothing any more wait for what their answer brings.
+            now = [f for f in faults if f is not None and self._answers[f.seat] is None]
+            if now:
+                self._end(tuple(now))
+                return
+        due = self.due
+        before = self.position
+        if len(due) == 2:
+            plays: tuple[tuple[Seat, Any], ...] = (
+                (0, self._answers[0]),
+                (1, self._answers[1]),
+            )
+            self.spent_us += self._spent_us
+        else:
+            (seat,) = due
+            plays = ((seat, self._answers[seat]),)
+            self.spent_us.append(self._spent_us[seat])
+        variant = self.variant
+        self.position = after = variant.apply(before, plays, self.chance)
+        if self._notes != _NO_NOTES:
+            self._keep_notes(plays)
+        self.moves += plays
+        self._events[0] += variant.events(before, plays, after, 0)
+        self._events[1] += variant.events(before, plays, after, 1)
+        outcome = variant.outcome(after)
+        if outcome is not None:
+            self.due = ()
+            self.verdict = Verdict(
+                Ending.RULES, outcome.reason, outcome.winner, (), variant.scores(after)
+            )
+            return
+        self._answers = [None, None]
+        if faults[0] is not None or faults[1] is not None:
+            self._end(tuple(fault for fault in faults if fault is not None))
+            return
+        self.due = due = variant.actors(after)
+        self._owing = len(due)
+
+    def _keep_notes(self, plays: tuple[tuple[Seat, Any], ...]) -> None:
+        for place, (seat, _) in enumerate(plays, start=len(self.moves)):
+            note = self._notes[seat]
+            if note is not None:
+                self.notes[str(place)] = note
+                self._notes[seat] = None
+
+    def _end(self, faults: tuple[Fault, ...]) -> None:
+        self.due = ()
+        self.verdict = blame(faults, self.variant.scores(self.position))
+
+
+_NO_NOTES: list[str | None] = [None, None]
