@@ -34,7 +34,7 @@ from msgspec import Struct
 from referee.rules.chance import Chance
 from referee.rules.numbers import Numbers, amount, listed, up_to, without
 from referee.rules.options import Option
-from referee.rules.variant import Names, Outcome, Plays, Seat, Variant
+from referee.rules.variant import BOTH, Names, Outcome, Plays, Seat, Variant
 
 
 class Position(Struct, frozen=True):
@@ -85,7 +85,7 @@ class Difference(Variant[Position, int]):
         return Position((numbers, numbers), (0, 0), (0, 0), None, 0)
 
     def actors(self, position: Position) -> tuple[Seat, ...]:
-        return (0, 1) if position.played < self._rounds else ()
+        return BOTH if position.played < self._rounds else ()
 
     def legal(self, position: Position, seat: Seat) -> Numbers:
         return position.left[seat]

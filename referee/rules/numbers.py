@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 Numbers = tuple[int, ...]
 
 
@@ -9,8 +11,9 @@ def up_to(size: int) -> Numbers:
     return tuple(range(1, size + 1))
 
 
+@lru_cache(maxsize=1 << 16)
 def without(numbers: Numbers, number: int) -> Numbers:
-    """The numbers less one copy of `number`."""
+    """The numbers less one copy of `number`. The sets of a small game come again and again."""
     at = numbers.index(number)
     return numbers[:at] + numbers[at + 1 :]
 

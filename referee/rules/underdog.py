@@ -30,7 +30,7 @@ from msgspec import Struct
 from referee.rules.chance import Chance
 from referee.rules.numbers import Numbers, amount, listed, up_to, without
 from referee.rules.options import Option
-from referee.rules.variant import Names, Outcome, Plays, Seat, Variant
+from referee.rules.variant import BOTH, Names, Outcome, Plays, Seat, Variant
 
 
 class Position(Struct, frozen=True):
@@ -66,7 +66,12 @@ class Underdog(Variant[Position, int]):
         super().__init__(**given)
         self._goal = self.number("points")
         # The distances at which the lower number wins; with wrap also the widest one there is.
-        self._upsets = (1, self.number("size") - 1) if self.settings["wrap"] == "yes" else (1,)
+        size = self.number("size")
+        upsets = (1, size - 1) if self.settings["wrap"] == "yes" else (1,)
+        self._results = [
+            [_result(mine, theirs, upsets) for theirs in range(size + 1)]
+            for mine in range(size + 1)
+        ]
 
     def settle(self) -> None:
         size = self.number("size")
@@ -80,33 +85,24 @@ class Underdog(Variant[Position, int]):
         return Position((numbers, numbers), (0, 0), 0)
 
     def actors(self, position: Position) -> tuple[Seat, ...]:
-        return () if self._is_over(position) else (0, 1)
+        first, second = position.points
+        goal = self._goal
+        return () if first >= goal or second >= goal or not position.left[0] else BOTH
 
     def legal(self, position: Position, seat: Seat) -> Numbers:
         return position.left[seat]
 
     def apply(self, position: Position, plays: Plays[int], chance: Chance) -> Position:
-        (_, first), (_, second) = plays
+        first, second = plays[0][1], plays[1][1]
         left, points = position.left, position.points
-        winner = self.round_winner(first, second)
-        if winner == 0:
+        result = self._results[first][second]
+        if result == "won":
             points = (points[0] + 1, points[1])
-        elif winner == 1:
+        elif result == "lost":
             points = (points[0], points[1] + 1)
         return Position(
-            (without(left[0], first), without(left[1], second)),
-            points,
-            position.played + 1,
+            (without(left[0], first), without(left[1], second)), points, position.played + 1
         )
-
-    def round_winner(self, first: int, second: int) -> Seat | None:
-        """Who wins when seat 0 shows `first` and seat 1 `second`; None if nobody does."""
-        distance = first - second
-        if distance == 0:
-            return None
-        if abs(distance) in self._upsets:
-            distance = -distance
-        return 0 if distance > 0 else 1
 
     def view(self, position: Position, seat: Seat) -> dict[str, Any]:
         other = 1 - seat
@@ -119,18 +115,9 @@ class Underdog(Variant[Position, int]):
     def events(
         self, before: Position, plays: Plays[int], after: Position, seat: Seat
     ) -> list[dict[str, Any]]:
-        if after.points[seat] != before.points[seat]:
-            result = "won"
-        else:
-            result = "tied" if after.points == before.points else "lost"
-        return [
-            {
-                "round": after.played,
-                "mine": plays[seat][1],
-                "theirs": plays[1 - seat][1],
-                "result": result,
-            }
-        ]
+        mine, theirs = plays[seat][1], plays[1 - seat][1]
+        result = self._results[mine][theirs]
+        return [{"round": after.played, "mine": mine, "theirs": theirs, "result": result}]
 
     def outcome(self, position: Position) -> Outcome | None:
         first, second = position.points
@@ -145,10 +132,6 @@ class Underdog(Variant[Position, int]):
         if first == second:
             return Outcome(None, "level_points")
         return Outcome(0 if first > second else 1, "more_points")
-
-    def _is_over(self, position: Position) -> bool:
-        first, second = position.points
-        return first >= self._goal or second >= self._goal or not position.left[0]
 
     def scores(self, position: Position) -> tuple[int, int]:
         return position.points
@@ -173,10 +156,11 @@ class Underdog(Variant[Position, int]):
         reader: Seat | None = None,
     ) -> list[str]:
         (_, first), (_, second) = plays
-        winner = self.round_winner(first, second)
-        if winner is None:
+        result = self._results[first][second]
+        if result == "tied":
             result = "Same number: nobody wins the round."
         else:
+            winner = 0 if result == "won" else 1
             number, other = (first, second) if winner == 0 else (second, first)
             upset = "Underdog Rule Activated! " if number < other else ""
             result = f"{upset}{names[winner]} wins the round!"
@@ -209,3 +193,11 @@ class Underdog(Variant[Position, int]):
             f"{names[seat]}, enter your chosen number from your available numbers "
             f"{listed(position.left[seat])}: ",
         ]
+
+
+def _result(mine: int, theirs: int, upsets: tuple[int, ...]) -> str:
+    """How a round ends for the player who shows `mine`."""
+    if mine == theirs:
+        return "tied"
+    higher = mine > theirs
+    return "won" if higher != (abs(mine - theirs) in upsets) else "lost"

@@ -5,7 +5,7 @@ a value: `apply` gives a new one and leaves the old one alone. Luck comes from t
 handed in, never from elsewhere. The referee asks, in this order:
 
     position = variant.setup(chance)
-    while seats := variant.actors(position):       # (0,), (1,), or (0, 1) for both at once
+    while seats := variant.actors(position):       # (0,), (1,), or BOTH at once
         … each of them gets view(position, seat) and answers with one of legal(position, seat) …
         after = variant.apply(position, plays, chance)      # plays: ((seat, move), …)
         … each seat is told events(position, plays, after, seat) …
@@ -31,6 +31,8 @@ from referee.rules.options import BadOption, Option, Value, settle_options
 
 Seat = int
 """0 or 1."""
+BOTH = (0, 1)
+"""The actors of a round that both play at once."""
 Move = int | str
 """What a bot sends as its move: an integer or a short text, as the variant says."""
 Names = Sequence[str]

@@ -95,6 +95,15 @@ def test_the_damage_of_every_pair() -> None:
     assert play(game, position, 7, 5).life == (20, 18)
 
 
+def test_an_equal_number_blocks() -> None:
+    game = seat0()
+    attacked = play(game, start(game), 7)
+    blocked = play(game, attacked, 7)
+    assert game.narrate(attacked, ((1, 7),), blocked, NAMES)[1] == (
+        "  Attack Blocked! No damage dealt."
+    )
+
+
 def test_a_game_lasts_from_five_to_twenty_rounds() -> None:
     """The pairs above cost 9 at most, so two attacks leave 2 life points; three can kill."""
     game = seat0()
@@ -130,6 +139,7 @@ def test_life_of_exactly_zero_loses() -> None:
     assert end.life == (0, 2)
     assert game.actors(end) == ()
     assert game.outcome(end) == Outcome(1, "life")
+    assert game.conclusion(end, NAMES) == ["Player 1 is at 0 life points: Player 2 wins the game!"]
     other = play(game, start(game), 7, 5)
     assert (other.life, game.actors(other)) == ((2, 0), ())
     assert game.outcome(other) == Outcome(0, "life")
