@@ -41,7 +41,10 @@ class Clock(Struct, frozen=True, kw_only=True):
 
 
 class BankClock:
-    """What is left to the two seats of one game, in nanoseconds."""
+    """What is left to the two seats of one game, in nanoseconds.
+
+    Without a bank nothing is ever used up, and one such clock does for many games.
+    """
 
     __slots__ = ("_grace_ns", "_increment_ns", "_left_ns", "_move_ns", "banked")
 

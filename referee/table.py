@@ -10,13 +10,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from referee.clock import BankClock, Clock
+from msgspec.structs import replace
+
+from referee.clock import BankClock
 from referee.rules.chance import Chance
 from referee.rules.variant import IllegalMove, Seat, UnreadableMove, Variant
 from referee.verdict import BotFault, Ending, Fault, Verdict, blame
 
 Request = tuple[dict[str, Any], list[dict[str, Any]], Sequence[int | str] | None]
 """View, events and legal moves: what a seat is sent on its turn."""
+
+NOBODY: list[None] = [None, None]
+"""Neither seat: the usual state of faults and notes."""
 
 
 class Table:
@@ -30,7 +35,6 @@ class Table:
         "_notes",
         "_owing",
         "_spent_us",
-        "_timed",
         "chance",
         "clock",
         "due",
@@ -42,11 +46,10 @@ class Table:
         "verdict",
     )
 
-    def __init__(self, variant: Variant[Any, Any], chance: Chance, clock: Clock) -> None:
+    def __init__(self, variant: Variant[Any, Any], chance: Chance, clock: BankClock) -> None:
         self.variant = variant
         self.chance = chance
-        self.clock = BankClock(clock)
-        self._timed = self.clock.banked
+        self.clock = clock
         self.moves: list[tuple[Seat, int | str]] = []
         self.spent_us: list[int] = []
         self.notes: dict[str, str] = {}
@@ -54,7 +57,7 @@ class Table:
         self.position = variant.setup(chance)
         self._events: list[list[dict[str, Any]]] = [[], []]
         self._faults: list[Fault | None] = [None, None]
-        self._answers: list[int | str | None] = [None, None]
+        self._answers: list[Any] = [None, None]
         self._spent_us = [0, 0]
         self._notes: list[str | None] = [None, None]
         self._legal: list[Sequence[int | str] | None] = [None, None]
@@ -93,8 +96,9 @@ class Table:
                 raise BotFault(Ending.ILLEGAL, str(illegal)) from None
             except UnreadableMove as unreadable:
                 raise BotFault(Ending.GARBLED, str(unreadable)) from None
-        if self._timed:
-            self.clock.charge(seat, spent_ns)
+        clock = self.clock
+        if clock.banked:
+            clock.charge(seat, spent_ns)
         self._answers[seat] = move
         self._spent_us[seat] = spent_ns // 1000
         if note is not None:
@@ -102,7 +106,10 @@ class Table:
         self._owing -= 1
         if self._owing:
             return False
-        self._judge()
+        if self._faults == NOBODY:
+            self._apply()
+        else:
+            self._judge()
         return True
 
     def fail(self, fault: Fault) -> bool:
@@ -132,12 +139,9 @@ class Table:
         limit_us: int | None = None,
     ) -> Fault:
         """A fault of this seat at this point of the game."""
-        turn = len(self.moves) + 1
-        if len(self.due) == 2:
-            turn += seat
         return Fault(
             seat=seat,
-            turn=turn,
+            turn=self._turn(seat),
             code=code,
             detail=detail,
             received=received,
@@ -145,47 +149,51 @@ class Table:
             limit_us=limit_us,
         )
 
-    def _judge(self) -> None:
-        """The round is complete: each seat that was due has answered or failed."""
-        faults = self._faults
-        if faults[0] is not None or faults[1] is not None:
-            # Faults of seats that owe nothing any more wait for what their answer brings.
-            now = [f for f in faults if f is not None and self._answers[f.seat] is None]
-            if now:
-                self._end(tuple(now))
-                return
+    def _turn(self, seat: Seat) -> int:
+        """The place in `moves`, from 1, where this seat is missing if it fails now."""
+        return len(self.moves) + 1 + (seat if len(self.due) == 2 else 0)
+
+    def _apply(self) -> None:
+        """Every seat that was due has answered: play on by the rules."""
+        before, answers, variant = self.position, self._answers, self.variant
         due = self.due
-        before = self.position
+        plays: tuple[tuple[Seat, Any], ...]
         if len(due) == 2:
-            plays: tuple[tuple[Seat, Any], ...] = (
-                (0, self._answers[0]),
-                (1, self._answers[1]),
-            )
+            plays = ((0, answers[0]), (1, answers[1]))
             self.spent_us += self._spent_us
         else:
-            (seat,) = due
-            plays = ((seat, self._answers[seat]),)
+            seat = due[0]
+            plays = ((seat, answers[seat]),)
             self.spent_us.append(self._spent_us[seat])
-        variant = self.variant
-        self.position = after = variant.apply(before, plays, self.chance)
-        if self._notes != _NO_NOTES:
+        if self._notes != NOBODY:
             self._keep_notes(plays)
+        self.position = after = variant.apply(before, plays, self.chance)
         self.moves += plays
-        self._events[0] += variant.events(before, plays, after, 0)
-        self._events[1] += variant.events(before, plays, after, 1)
-        outcome = variant.outcome(after)
-        if outcome is not None:
-            self.due = ()
+        events = self._events
+        events[0] += variant.events(before, plays, after, 0)
+        events[1] += variant.events(before, plays, after, 1)
+        answers[0] = answers[1] = None
+        self.due = due = variant.actors(after)
+        self._owing = len(due)
+        if not due:
+            outcome = variant.outcome(after)
+            if outcome is None:
+                raise RuntimeError(f"{variant.name}: nobody plays, and there is no outcome")
             self.verdict = Verdict(
                 Ending.RULES, outcome.reason, outcome.winner, (), variant.scores(after)
             )
-            return
-        self._answers = [None, None]
-        if faults[0] is not None or faults[1] is not None:
-            self._end(tuple(fault for fault in faults if fault is not None))
-            return
-        self.due = due = variant.actors(after)
-        self._owing = len(due)
+
+    def _judge(self) -> None:
+        """The round is complete, and somebody is at fault."""
+        faults = tuple(fault for fault in self._faults if fault is not None)
+        now = tuple(fault for fault in faults if self._answers[fault.seat] is None)
+        if not now:
+            # The answer was complete before the fault: first what the answer brings.
+            self._apply()
+            now = tuple(replace(fault, turn=self._turn(fault.seat)) for fault in faults)
+        if self.verdict is None:
+            self.due = ()
+            self.verdict = blame(now, self.variant.scores(self.position))
 
     def _keep_notes(self, plays: tuple[tuple[Seat, Any], ...]) -> None:
         for place, (seat, _) in enumerate(plays, start=len(self.moves)):
@@ -193,10 +201,3 @@ class Table:
             if note is not None:
                 self.notes[str(place)] = note
                 self._notes[seat] = None
-
-    def _end(self, faults: tuple[Fault, ...]) -> None:
-        self.due = ()
-        self.verdict = blame(faults, self.variant.scores(self.position))
-
-
-_NO_NOTES: list[str | None] = [None, None]

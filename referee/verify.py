@@ -111,16 +111,13 @@ def _check_fault(game: Replay, fault: Fault) -> None:
     """That the fault stands at the place of the game where the moves end."""
     moves = len(game.record.moves)
     actors = game.variant.actors(game.end)
-    turns = {moves + 1 + (seat if len(actors) == 2 else 0) for seat in (fault.seat,)}
-    if len(actors) == 2:
-        # A bot that had answered and then broke down is blamed in the round it had answered.
-        turns.add(moves - 1 + fault.seat)
+    turn = moves + 1 + (fault.seat if len(actors) == 2 else 0)
     if fault.code in AT_START or fault.code is Ending.FORFEIT:
-        turns = {1}
+        turn = 1
         if moves:
             raise Mismatch("moves", f"a game that ended by {fault.code} has none")
-    if fault.turn not in turns:
-        raise Mismatch("fault.turn", f"recorded is {fault.turn}, judged {min(turns)}")
+    if fault.turn != turn:
+        raise Mismatch("fault.turn", f"recorded is {fault.turn}, judged {turn}")
     if fault.code is Ending.ILLEGAL and fault.seat not in actors:
         raise Mismatch("fault.seat", f"seat {fault.seat} was not to move")
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from msgspec import UNSET, Struct
 
-from referee.clock import Clock
+from referee.clock import BankClock, Clock
 from referee.protocol.messages import Over
 from referee.record import BotInfo, Record
 from referee.rules.chance import Seeded
@@ -32,16 +32,16 @@ class Setting(Struct, frozen=True, kw_only=True):
 class Game:
     """A game that is being played. Seat 0 belongs to player 0 of the slot unless swapped."""
 
-    __slots__ = ("cpu_base_ns", "dropped_base", "name", "order", "started", "swap", "table")
+    __slots__ = ("name", "order", "started", "swap", "table")
 
-    def __init__(self, order: GameOrder, setting: Setting) -> None:
+    def __init__(self, order: GameOrder, setting: Setting, clock: BankClock | None = None) -> None:
         self.order = order
         self.name = order.game
         self.swap = 1 if order.swapped else 0
-        self.table = Table(setting.variant, Seeded(order.chance_seed), setting.clock)
+        self.table = Table(
+            setting.variant, Seeded(order.chance_seed), clock or BankClock(setting.clock)
+        )
         self.started = time.time()
-        self.dropped_base = 0
-        self.cpu_base_ns: tuple[int, int] | None = None
 
     def over(self, seat: int, verdict: Verdict) -> Over:
         """What this seat is told of the end."""
@@ -69,12 +69,17 @@ def make_record(
     cpu_us: list[int] | None = None,
 ) -> Record:
     """The record of a game, or without one, of a game that was decided before its first move."""
-    variant = setting.variant
-    players, bots = setting.players, setting.bots
+    variant, players, bots = setting.variant, setting.players, setting.bots
     if order.swapped:
         players, bots = (players[1], players[0]), (bots[1], bots[0])
     faults = verdict.faults
-    table = game.table if game is not None else None
+    if game is not None:
+        table, started = game.table, game.started
+        chance, moves, spent_us = table.chance.outcomes, table.moves, table.spent_us
+        notes = table.notes
+    else:
+        started = time.time()
+        chance, moves, spent_us, notes = [], [], [], {}
     return Record(
         game=order.game,
         pair=order.pair,
@@ -86,14 +91,14 @@ def make_record(
         clock=setting.clock,
         players=players,
         bots=bots,
-        started=_timestamp(game.started if game is not None else time.time()),
+        started=_timestamp(started),
         level=setting.level,
         bot_seeds=order.bot_seeds,
-        chance=table.chance.outcomes if table is not None else [],
-        moves=table.moves if table is not None else [],
-        spent_us=table.spent_us if table is not None else [],
+        chance=chance,
+        moves=moves,
+        spent_us=spent_us,
         cpu_us=cpu_us or [],
-        notes=table.notes if table is not None else {},
+        notes=notes,
         dropped=dropped,
         ending=verdict.ending,
         reason=verdict.reason,

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from referee.arena.game import Game, Setting, make_record
 from referee.arena.player import Player
+from referee.clock import BankClock
 from referee.protocol.messages import Error, Start
 from referee.record import Record
 from referee.schedule import ATTEMPTS, GameOrder
@@ -21,11 +22,27 @@ from referee.verdict import Ending, Fault, Verdict, blame
 class Games:
     """All games between the two players of a slot."""
 
-    __slots__ = ("_setting", "finished", "open", "players", "replayed", "waiting")
+    __slots__ = (
+        "_clock",
+        "_dropped",
+        "_setting",
+        "alone",
+        "finished",
+        "open",
+        "players",
+        "replayed",
+        "waiting",
+    )
 
     def __init__(self, players: tuple[Player, Player], setting: Setting) -> None:
         self.players = players
         self._setting = setting
+        clock = BankClock(setting.clock)
+        self._clock = None if clock.banked else clock
+        """One clock for all games, where there is no bank to be used up."""
+        self._dropped = 0
+        self.alone = False
+        """Whether games are played one at a time, so that each has its own CPU time."""
         self.waiting: deque[GameOrder] = deque()
         self.open: dict[int, Game] = {}
         self.finished: list[Record] = []
@@ -35,18 +52,16 @@ class Games:
     def order(self, orders: Iterable[GameOrder]) -> None:
         self.waiting.extend(orders)
 
-    def begin(self, order: GameOrder, *, alone: bool) -> None:
-        """Open a table and tell both players. `alone`: no other game shares their CPU time."""
+    def begin(self) -> None:
+        """Open a table for the next game and tell both players."""
+        order = self.waiting.popleft()
         setting = self._setting
         first, second = self.players
         try:
-            game = Game(order, setting)
+            game = Game(order, setting, self._clock)
         except Exception as error:
             self._again_or_void(order, _nobody(Ending.REFEREE_ERROR, _where(error)))
             return
-        game.dropped_base = first.dropped + second.dropped
-        if alone:
-            game.cpu_base_ns = (first.cpu_ns(), second.cpu_ns())
         self.open[id(game)] = game
         names, swap, seeds = setting.players, game.swap, order.bot_seeds
         if swap:
@@ -63,27 +78,27 @@ class Games:
 
     def after_round(self, game: Game) -> None:
         """A round has been judged: ask on, or close the game."""
-        table = game.table
-        if table.verdict is not None:
-            self._finish(game, table.verdict)
+        if game.table.verdict is not None:
+            self.finish(game)
             return
-        players, swap = self.players, game.swap
-        for seat in table.due:
-            players[seat ^ swap].due.append(game)
+        for seat in game.table.due:
+            self.players[seat ^ game.swap].due.append(game)
 
-    def _finish(self, game: Game, verdict: Verdict) -> None:
-        """Tell both, and keep the record."""
+    def finish(self, game: Game) -> None:
+        """There is a verdict: tell both, and keep the record."""
+        verdict = game.table.verdict
+        assert verdict is not None
         first, second = self.players
         swap = game.swap
         first.outbox.append(game.over(swap, verdict))
         second.outbox.append(game.over(1 - swap, verdict))
         cpu_us: list[int] = []
-        if game.cpu_base_ns is not None:
-            base = game.cpu_base_ns
-            used = (first.cpu_ns() - base[0], second.cpu_ns() - base[1])
-            # After a breakdown the process that was measured is gone.
-            cpu_us = [max(0, used[swap]) // 1000, max(0, used[1 - swap]) // 1000]
-        dropped = first.dropped + second.dropped - game.dropped_base
+        if self.alone:
+            used = (first.cpu_used_us(), second.cpu_used_us())
+            cpu_us = [used[swap], used[1 - swap]]
+        # A line that nobody asked for names no game: it counts in the game that ends next.
+        total = first.dropped + second.dropped
+        dropped, self._dropped = total - self._dropped, total
         self.finished.append(make_record(game.order, self._setting, verdict, game, dropped, cpu_us))
         del self.open[id(game)]
 
@@ -112,13 +127,14 @@ class Games:
             table = game.table
             seat = player.index ^ game.swap
             if table.fail(table.fault(seat, code, detail, said, spent_us, limit_us)):
+                self._ask_no_more(game)
                 self.after_round(game)
 
     def lose_unplayed(self, faults: list[Fault]) -> None:
         """The next game is lost, or void, before it could begin."""
         order = self.waiting.popleft()
         try:
-            game = Game(order, self._setting)
+            game = Game(order, self._setting, self._clock)
             scores = game.table.variant.scores(game.table.position)
         except Exception as error:
             self._again_or_void(order, _nobody(Ending.REFEREE_ERROR, _where(error)))
@@ -145,9 +161,13 @@ class Games:
         """Take a game off the table; both players are told that it is void."""
         game.table.verdict = verdict
         del self.open[id(game)]
+        self._ask_no_more(game)
+        for player in self.players:
+            player.outbox.append(game.over(player.index ^ game.swap, verdict))
+
+    def _ask_no_more(self, game: Game) -> None:
         for player in self.players:
             player.due = [due for due in player.due if due is not game]
-            player.outbox.append(game.over(player.index ^ game.swap, verdict))
 
     def _again_or_void(self, order: GameOrder, verdict: Verdict) -> None:
         if order.attempt < ATTEMPTS:

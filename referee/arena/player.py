@@ -14,14 +14,15 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from referee import __version__
 from referee.arena.game import Game
 from referee.bots.manifest import Bot
 from referee.bots.process import BotProcess, NoStart
 from referee.links.pipe import PipeLink
+from referee.protocol.codec import encode
 from referee.protocol.messages import HelloReceived, Misbehaved, ToBot
 from referee.protocol.session import Session, State
-from referee.verdict import BotFault, Ending
+from referee.verdict import AT_START, BotFault, Ending
+from referee.version import __version__
 
 FAILED_STARTS = 3
 BYE_S = 1.0
@@ -40,6 +41,7 @@ class Player:
     """A bot in a slot."""
 
     __slots__ = (
+        "_cpu_seen_ns",
         "_failed_starts",
         "_upkeep",
         "bot",
@@ -84,6 +86,7 @@ class Player:
         self.starts = 0
         self.dropped_before = 0
         self._failed_starts = 0
+        self._cpu_seen_ns = 0
 
     @property
     def dropped(self) -> int:
@@ -97,6 +100,12 @@ class Player:
     def cpu_ns(self) -> int:
         return self.process.cpu_ns() if self.process is not None else 0
 
+    def cpu_used_us(self) -> int:
+        """CPU time since this was last asked; 0 for a process that has broken down."""
+        now_ns = self.cpu_ns()
+        used_ns, self._cpu_seen_ns = now_ns - self._cpu_seen_ns, now_ns
+        return used_ns // 1000 if used_ns > 0 else 0
+
     def start(self) -> PipeLink:
         """Start the bot and hear its hello. Raises BotFault."""
         if self._failed_starts >= FAILED_STARTS:
@@ -105,16 +114,19 @@ class Player:
             )
         try:
             link = self._start()
-        except BotFault:
-            self._failed_starts += 1
+        except BotFault as fault:
+            # A bot that came up and said too much in the same breath has started all the same.
+            self._failed_starts = self._failed_starts + 1 if fault.code in AT_START else 0
             self.stop()
             raise
         self._failed_starts = 0
+        self._cpu_seen_ns = self.cpu_ns()
         return link
 
     def _start(self) -> PipeLink:
         bot, upkeep = self.bot, self._upkeep
         self.session = Session()
+        self.outbox.clear()  # Games of the process before mean nothing to this one.
         self.fresh = True
         self.starts += 1
         deadline = time.monotonic() + upkeep.startup_ms / 1000
@@ -164,7 +176,7 @@ class Player:
         if self.link is not None and self.session.state is State.PLAYING:
             try:
                 if self.outbox:
-                    self.link.write(self.session.pack(self.outbox))
+                    self.link.write(encode(self.outbox))
                 self.link.write(self.session.bye())
                 # The end of its input tells even a bot that does not know `bye`.
             except BrokenPipeError:

@@ -6,19 +6,19 @@ A plain synchronous loop: the arena owns file descriptors and time and hands val
 and the table, which do no I/O. One bot of a slot thinks at a time, since two that think at once on
 one core would each see the other's work as lost time (`think="parallel"` asks both at once).
 
-`_ask` and `_listen` are the path of every answer. Between two exchanges the processor has run the
-kernel and another program, so here Python runs cold and every call costs several times its usual
-price: the two functions are long and flat on purpose, and all that happens seldom is elsewhere.
+`_exchange` and `_listen` are the path of every answer. Between two exchanges the processor has run
+the kernel and another program, so here Python runs cold and every call costs several times its
+usual price: the two functions are long and flat on purpose, and what happens seldom is elsewhere.
 """
 
 from __future__ import annotations
 
 import contextlib
 import gc
-import os
 import select
 import time
 from collections.abc import Callable, Iterable, Iterator
+from os import read, write
 from pathlib import Path
 from typing import Literal
 
@@ -31,7 +31,7 @@ from referee.arena.stall import LATE_NS, SLICE_MS, StallWatch
 from referee.bots.manifest import Bot
 from referee.clock import DEFAULT_STARTUP_MS, DEFAULT_WARM_UP_MS, NS_PER_MS
 from referee.links.pipe import READ_SIZE
-from referee.protocol.codec import quote
+from referee.protocol.codec import encode, quote
 from referee.protocol.messages import (
     FLOOD_BYTES,
     Error,
@@ -84,7 +84,8 @@ class Slot:
         self._parallel = house.think == "parallel"
         self._now_ns = now_ns
         self._by_fd: dict[int, Player] = {}
-        self._poll = select.poll()
+        self._poller = select.poll()
+        self._poll = self._poller.poll
         self._stalls = StallWatch([player.cpu_ns for player in self.players])
         self._width = 0
         self._leg: int | None = None
@@ -95,6 +96,7 @@ class Slot:
         self._move_limit_ns = (
             None if clock.move_ms is None else (clock.move_ms + clock.grace_ms) * NS_PER_MS
         )
+        self._slice_ms = min(SLICE_MS, (clock.move_ms or SLICE_MS) + clock.grace_ms)
 
     def play(self, orders: Iterable[GameOrder]) -> Iterator[Record]:
         """Play these games and give their records as they end. Closing it ends the bots."""
@@ -111,12 +113,9 @@ class Slot:
                 if (waiting and len(opened) < self._width) or self._width == 0:
                     self._deal()
                 if first.due and not first.turns:
-                    self._ask(first)
-                    if first.turns and not self._parallel:
-                        self._listen(first)
-                        # Seat 0 has spoken; now the other, before anybody is asked again.
+                    self._exchange(first)
                 if second.due and not second.turns:
-                    self._ask(second)
+                    self._exchange(second)
                 if first.turns or second.turns:
                     self._listen(second if second.turns else first)
                 elif not waiting and not opened and not finished:
@@ -134,8 +133,9 @@ class Slot:
 
     # The path of every answer.
 
-    def _ask(self, player: Player) -> None:
-        """Every turn that is due from this player, in one write with what waited for it."""
+    def _exchange(self, player: Player) -> None:
+        """Every turn that is due from this player, in one write with what waited for it; then,
+        unless both think at once, hear its answers."""
         link, session = player.link, player.session
         outbox, turns, index = player.outbox, player.turns, player.index
         left_ms = self._move_ms
@@ -159,14 +159,14 @@ class Slot:
             player.limit_ns = self._least_limit_ns(player)
         else:
             player.limit_ns = self._move_limit_ns
-        data = session.pack(outbox)
+        data = encode(outbox)
         outbox.clear()
         player.stalled_ns = 0
         player.since_ns = self._woke_ns = asked_ns = self._now_ns()
         if asked_ns > self._stalls.stale_ns:
             self._stalls.mark(asked_ns)
         try:
-            sent = 0 if link.unsent else os.write(link.out_fd, data)
+            sent = 0 if link.unsent else write(link.out_fd, data)
         except BlockingIOError:
             sent = 0
         except BrokenPipeError:
@@ -174,17 +174,16 @@ class Slot:
             return
         if sent != len(data):
             self._send_later(player, data[sent:])
+        if not self._parallel:
+            self._listen(player)
 
     def _listen(self, player: Player) -> None:
         """Hear answers until this player has given all of them, and act on each."""
-        turns, poll, now_ns = player.turns, self._poll.poll, self._now_ns
-        games = self.games
-        wait_ms = SLICE_MS
-        if player.limit_ns is not None and player.limit_ns < SLICE_MS * NS_PER_MS:
-            wait_ms = player.limit_ns // NS_PER_MS + 1
+        turns = player.turns
+        wait_ms = self._slice_ms
         while turns:
-            ready = poll(wait_ms)
-            at_ns = now_ns()
+            ready = self._poll(wait_ms)
+            at_ns = self._now_ns()
             if at_ns - self._woke_ns > LATE_NS:
                 self._woke_late(at_ns, wait_ms)
             self._woke_ns = at_ns
@@ -193,14 +192,14 @@ class Slot:
                 continue
             for fd, _ in ready:
                 speaker = self._by_fd.get(fd)
-                if speaker is None or speaker.link is None:
-                    continue
-                if fd != speaker.link.fd:
-                    self._flush(speaker)
+                if speaker is None:
                     continue
                 try:
-                    data = os.read(fd, READ_SIZE)
+                    data = read(fd, READ_SIZE)
                 except BlockingIOError:
+                    continue
+                except OSError:
+                    self._flush(speaker)
                     continue
                 session = speaker.session
                 for event in session.receive(data) if data else session.end_of_input():
@@ -222,12 +221,15 @@ class Slot:
                         speaker.fresh = False
                     try:
                         if table.answer(speaker.index ^ game.swap, event.move, spent_ns):
-                            games.after_round(game)
+                            if not table.due:
+                                self.games.finish(game)
+                            for seat in table.due:
+                                self.players[seat ^ game.swap].due.append(game)
                     except BotFault as fault:
                         if self._bad_answer(speaker, game, fault, quote(event)):
                             break
                     except Exception as error:
-                        games.bug(game, error)
+                        self.games.bug(game, error)
             if self._parallel:
                 return
 
@@ -246,7 +248,7 @@ class Slot:
                     self._next_leg(waiting[0].leg)
                 self._start_bots(waiting[0])
                 continue
-            games.begin(waiting.popleft(), alone=self._width == 1)
+            games.begin()
 
     def _next_leg(self, leg: int) -> None:
         """Both bots are started anew, so that neither knows a hand from the leg before."""
@@ -269,12 +271,13 @@ class Slot:
                 faults.append(Fault(seat=seat, turn=1, code=code, detail=detail, received=said))
                 continue
             self._by_fd[link.fd] = player
-            self._poll.register(link.fd, select.POLLIN)
+            self._poller.register(link.fd, select.POLLIN)
         if faults:
             self.games.lose_unplayed(faults)
         else:
             first, second = self.players
             self._width = min(first.games_at_once, second.games_at_once, self._house.at_once)
+            self.games.alone = self._width == 1
 
     def _hand_out(self) -> Iterator[Record]:
         """Give the records away. What the receiver takes for them is charged to no bot."""
@@ -316,13 +319,16 @@ class Slot:
             if player.limit_ns is None:
                 continue
             spent_ns = at_ns - player.since_ns
-            if spent_ns > player.limit_ns:
+            # What the host took, a silent bot gets on top. Called off at once, its games would
+            # be played again, and on a busy host a bot that hangs would never lose one.
+            left_ns = player.limit_ns + player.stalled_ns - spent_ns
+            if left_ns < 0:
                 late = min(
                     player.turns.values(), key=lambda game: self._limit_ns(player, game) or 0
                 )
                 self._late(player, late, spent_ns)
             else:
-                wait_ms = min(wait_ms, (player.limit_ns - spent_ns) // NS_PER_MS + 1)
+                wait_ms = min(wait_ms, left_ns // NS_PER_MS + 1)
         return wait_ms
 
     def _woke_late(self, at_ns: int, wait_ms: int) -> None:
@@ -431,7 +437,7 @@ class Slot:
         if link is not None and code is not Ending.CRASH and session.state is not State.GREETING:
             # For its author's log, should it still read.
             with contextlib.suppress(BrokenPipeError):
-                link.write(session.pack([*player.outbox, Error(code, detail)]))
+                link.write(encode([*player.outbox, Error(code, detail)]))
         self._stop(player)
         self.games.fail_all(player, code, detail, said, spent_us, limit_us)
 
@@ -440,7 +446,7 @@ class Slot:
         if link is not None:
             for fd in (link.fd, link.out_fd):
                 if self._by_fd.pop(fd, None) is not None:
-                    self._poll.unregister(fd)
+                    self._poller.unregister(fd)
         player.stop()
 
     # Bots that read slowly.
@@ -452,7 +458,7 @@ class Slot:
         link.unsent += data
         if link.out_fd not in self._by_fd:
             self._by_fd[link.out_fd] = player
-            self._poll.register(link.out_fd, select.POLLOUT)
+            self._poller.register(link.out_fd, select.POLLOUT)
 
     def _flush(self, player: Player) -> None:
         link = player.link
@@ -463,5 +469,5 @@ class Slot:
             self._input_closed(player)
             return
         if not link.unsent:
-            self._poll.unregister(link.out_fd)
+            self._poller.unregister(link.out_fd)
             del self._by_fd[link.out_fd]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import typer
 
-from referee import __version__
 from referee.cli.console import run
 from referee.cli.games import replay_command, verify_command
 from referee.cli.match import match_command
 from referee.cli.play import play_command
 from referee.cli.variants import check_variant_command, variants_command
+from referee.version import __version__
 
 app = typer.Typer(
     name="referee",

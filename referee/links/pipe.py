@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-READ_SIZE = 16 * 1024
+READ_SIZE = 4 * 1024
 """One read. os.read allocates this much each time, so more costs more, even if little comes."""
 
 

@@ -2,10 +2,10 @@
 
 msgspec is fast and not strict enough: it takes duplicate keys, and in fields that it skips also
 1e999 and integers without end. So there are two paths. The fast one takes answers that are plain
-beyond doubt: ASCII, no backslash, one object a line, and exactly as many colons as the known fields
-that were found, which leaves no room for a second `id`, a nested value or a field that nobody
-looked at. Anything else goes the slow way, through the standard json module with a hook on every
-leniency, and comes out as a message or as `Garbled` with a sentence for the bot's author.
+beyond doubt: exactly as many colons as known fields that were found, which leaves no room for a
+second `id`, a nested value or a field that nobody looked at. Anything else goes the slow way,
+through the standard json module with a hook on every leniency, and comes out as a message or as
+`Garbled` with a sentence for the bot's author.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ STDOUT_HINT = "stdout is for the protocol; log to stderr"
 
 encode: Callable[[Sequence[ToBot]], bytes] = msgspec.json.Encoder().encode_lines
 """Messages to the bot as lines."""
+_decode_answer = msgspec.json.Decoder(MoveReceived).decode
 _decode_answers = msgspec.json.Decoder(MoveReceived).decode_lines
 
 
@@ -45,21 +46,23 @@ class Garbled(Exception):
 
 def decode_plain_answers(data: bytes) -> list[MoveReceived] | None:
     """Whole lines that are all plain answers, or None where the strict way has to look."""
-    if not data.isascii() or b"\\" in data:
-        return None
     try:
+        if data.find(b"\n") == len(data) - 1:
+            answer = _decode_answer(data)
+            colons = data.count(b":")
+            if colons == 2 or (colons == 3 and answer.kind == "move"):
+                return [answer]
+            return None
         answers = _decode_answers(data)
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return None
-    # To msgspec a line end is a space like any other; here it ends a message, and only that.
-    count = len(answers)
-    if data.count(b"\n") != count or (count > 1 and data.count(b"\n{") != count - 1):
+    # msgspec does not care where lines end. As many line ends as objects, each right behind an
+    # object: one object a line.
+    if not len(answers) == data.count(b"\n") == data.count(b"}\n"):
         return None
-    colons = data.count(b":")
-    if colons != 2 * count:
-        typed = sum(answer.kind == "move" for answer in answers)
-        if colons != 2 * count + typed:
-            return None
+    spare = data.count(b":") - 2 * len(answers)
+    if spare and spare != sum(answer.kind == "move" for answer in answers):
+        return None
     return answers
 
 
@@ -71,7 +74,7 @@ def decode_line(line: bytes) -> tuple[str, BotMessage]:
     fields = read_object(line)
     kind = fields.get("type", "move")
     if kind == "move":
-        if "id" not in fields and "move" not in fields:
+        if not ("type" in fields or "id" in fields or "move" in fields):
             raise Garbled(f"an object with neither type nor id and move; {STDOUT_HINT}")
         return "move", _move(fields)
     if kind == "hello":
@@ -150,6 +153,8 @@ def read_object(line: bytes, limit: int = LINE_LIMIT) -> dict[str, Any]:
         raise Garbled(
             f"not UTF-8: byte 0x{line[error.start]:02x} at position {error.start}"
         ) from None
+    if text.startswith("\ufeff"):
+        raise Garbled("a byte order mark before the object; write UTF-8 without one")
     if text.count("[") + text.count("{") > NESTING_LIMIT:
         _check_nesting(text)
     try:

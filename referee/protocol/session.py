@@ -45,6 +45,9 @@ class State(Enum):
     BROKEN = "broken"
 
 
+PLAYING = State.PLAYING
+"""Looking a member up in its enum is slow, and this one is asked for with every answer."""
+
 SENT: Mapping[State, Mapping[str, State]] = {
     State.NEW: {"hello": State.GREETING},
     State.PLAYING: {
@@ -122,26 +125,20 @@ class Session:
 
     def receive(self, data: bytes) -> Sequence[Event]:
         """The events in these bytes. Incomplete lines wait for the rest."""
-        self._heard += len(data)
-        if (
-            not self._tail
-            and self._heard <= LINE_LIMIT
-            and self.state is State.PLAYING
-            and data.endswith(b"\n")
-        ):
+        self._heard = heard = self._heard + len(data)
+        if heard <= LINE_LIMIT and self.state is PLAYING and not self._tail:
             answers = decode_plain_answers(data)
             if answers is not None:
                 asked = self._asked
-                for answer in answers:
-                    if answer.id not in asked:
-                        break
-                else:
-                    if len(answers) == 1:
-                        asked.remove(answer.id)
+                if len(answers) == 1:
+                    turn_id = answers[0].id
+                    if turn_id in asked:
+                        asked.remove(turn_id)
                         self._stale = 0
                         return answers
+                else:
                     ids = {answer.id for answer in answers}
-                    if len(ids) == len(answers):
+                    if len(ids) == len(answers) and ids <= asked:
                         asked -= ids
                         self._stale = 0
                         return answers

@@ -251,7 +251,7 @@ class Deck(Variant[Position, int]):
             f"{names[seat]}'s turn. {self._both_hp(position, names)}",
             f"Your hand: {listed(position.hands[seat])}",
             f"Opponent's last card: {position.last[1 - seat]}",
-            "Enter command (play 5, hand, hp): ",
+            f"Enter command (play {position.hands[seat][0]}, hand, hp): ",
         ]
 
     def question(
@@ -260,7 +260,11 @@ class Deck(Variant[Position, int]):
         command = typed.strip().lower()
         if command == "hand":
             return [f"Your hand: {listed(position.hands[seat])}"]
-        return [self._both_hp(position, names)] if command == "hp" else None
+        if command == "hp":
+            return [self._both_hp(position, names)]
+        if command == "help":
+            return ["hand - shows your hand", "hp - shows both players' HP"]
+        return None
 
     def _both_hp(self, position: Position, names: Names) -> str:
         return f"HP: {names[0]} {position.hp[0]}, {names[1]} {position.hp[1]}."

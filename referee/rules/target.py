@@ -205,7 +205,7 @@ class Target(Variant[Position, str]):
             f"{names[other]}'s Numbers: {_joined(position.left[other])}",
             f"{names[seat]}'s Turn. Current Score: {position.score[seat]}",
             f"Available Numbers: {_joined(position.left[seat])}",
-            "Choose an operation (+ or *) and a number, for example +5: ",
+            f"Choose an operation (+ or *) and a number, for example +{position.left[seat][0]}: ",
         ]
 
     def typed_move(self, typed: str) -> object:

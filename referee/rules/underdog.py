@@ -68,6 +68,8 @@ class Underdog(Variant[Position, int]):
         # The distances at which the lower number wins; with wrap also the widest one there is.
         size = self.number("size")
         upsets = (1, size - 1) if self.settings["wrap"] == "yes" else (1,)
+        numbers = up_to(size)
+        self._start = Position((numbers, numbers), (0, 0), 0)
         self._results = [
             [_result(mine, theirs, upsets) for theirs in range(size + 1)]
             for mine in range(size + 1)
@@ -81,8 +83,7 @@ class Underdog(Variant[Position, int]):
             raise self.bad_option("wrap", "no where size is below 3")
 
     def setup(self, chance: Chance) -> Position:
-        numbers = up_to(self.number("size"))
-        return Position((numbers, numbers), (0, 0), 0)
+        return self._start
 
     def actors(self, position: Position) -> tuple[Seat, ...]:
         first, second = position.points

@@ -206,12 +206,15 @@ class Variant(ABC, Generic[P, M]):
         return [f"{names[seat]}, choose your move{choice}: "]
 
     def question(self, position: P, seat: Seat, typed: str, names: Names) -> list[str] | None:
-        """The answer to a command that asks and plays nothing (`hand`), or None if it is none."""
+        """The answer to a command that asks and plays nothing (`hand`), or None if it is none.
+
+        The answer to `help` is added to the referee's own: a line for each such command.
+        """
         return None
 
     def typed_move(self, typed: str) -> object:
         """What a person typed, as a bot would have sent it: `5` and `play 5` are the move 5."""
-        text = re.sub(r"^\s*play\b", "", typed).strip()
+        text = re.sub(r"^\s*play\b", "", typed, flags=re.IGNORECASE).strip()
         if self.move_type is int and re.fullmatch(r"-?\d{1,15}", text):
             return int(text)
         return text

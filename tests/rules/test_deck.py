@@ -83,7 +83,7 @@ def test_the_command_line_sample() -> None:
         "Player 1's turn. HP: Player 1 10, Player 2 10.",
         "Your hand: [3, 5, 7]",
         "Opponent's last card: None",
-        "Enter command (play 5, hand, hp): ",
+        "Enter command (play 3, hand, hp): ",
     ]
     assert game.typed_move("play 5") == 5
     after = play(game, position, 5)
@@ -378,6 +378,10 @@ def test_questions() -> None:
     assert game.question(position, 1, " HP ", NAMES) == ["HP: Player 1 8, Player 2 10."]
     assert game.question(position, 0, "play 3", NAMES) is None
     assert game.question(position, 0, "hands", NAMES) is None
+    assert game.question(position, 0, "help", NAMES) == [
+        "hand - shows your hand",
+        "hp - shows both players' HP",
+    ]
 
 
 def test_two_of_a_card_are_one_move_and_one_of_them_stays() -> None:

@@ -76,7 +76,7 @@ def test_the_command_line_sample_where_it_is_right() -> None:
         "Target Score: 20. Bob's Score: 0. Bob's Numbers: 1,2,4,5,6,7,8,9",
         "Alice's Turn. Current Score: 5",
         "Available Numbers: 1,2,3,4,6,7,8,9",
-        "Choose an operation (+ or *) and a number, for example +5: ",
+        "Choose an operation (+ or *) and a number, for example +1: ",
     ]
     end = play(game, later, "*4")
     assert game.narrate(later, ((0, "*4"),), end, NAMES)[1:] == [

@@ -206,4 +206,5 @@ def test_typed_moves() -> None:
     game = Underdog()
     assert game.typed_move("5") == 5
     assert game.typed_move(" play 5 ") == 5
+    assert game.typed_move("Play 5") == 5
     assert game.typed_move("five") == "five"

@@ -1,0 +1,73 @@
+"""Both at fault in the same round: void, with both faults in the record, whoever failed first."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from tests.arena.playing import bot, honest, play
+
+FAULTS = {
+    "crash": ("crash", "status"),
+    "timeout": ("hang", "silent"),
+    "flood": ("flood", "line"),
+    "garbled": ("garbage", "NaN"),
+    "illegal": ("illegal", "number"),
+    "resign": ("illegal", "resign"),
+}
+"""In the order of precedence."""
+DETAILS = {
+    "crash": "the bot exited with status 3",
+    "timeout": "no answer within 250 ms",
+    "flood": "more than 1048576 bytes since the last turn",
+    "garbled": "NaN is not JSON",
+    "illegal": "99 is not legal here; legal are [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]",
+    "resign": "the bot resigned",
+}
+PAIRS = [
+    ("illegal", "timeout"),
+    ("timeout", "crash"),
+    ("crash", "garbled"),
+    ("garbled", "flood"),
+    ("resign", "illegal"),
+    ("illegal", "illegal"),
+]
+
+
+@pytest.mark.parametrize(("first", "second"), PAIRS)
+@pytest.mark.parametrize("think", ["in turn", "parallel"])
+def test_both_at_fault(first: str, second: str, think: str) -> None:
+    bots = bot(*FAULTS[first], name="first"), bot(*FAULTS[second], name="second")
+    played = play(*bots, games=2, time="200ms", grace_ms=50, think=think)
+    codes = {"first": first, "second": second}
+    for record in played.records:
+        assert (record.ending, record.reason) == ("void", "both_at_fault")
+        assert (record.winner, record.at_fault, record.moves) == (None, (0, 1), [])
+        assert not record.rated
+        found = {record.players[fault.seat]: fault for fault in record.faults()}
+        assert {name: str(fault.code) for name, fault in found.items()} == codes
+        for fault in record.faults():
+            assert fault.detail == DETAILS[fault.code]
+            assert fault.turn == 1 + fault.seat
+        ranks = [[*FAULTS].index(fault.code) for fault in record.faults()]
+        assert ranks == sorted(ranks), "the graver fault first"
+    assert played.result.fault_counts == {"first": {first: 2}, "second": {second: 2}}
+    assert (played.result.unrated, played.result.score.games) == (2, 0)
+
+
+def test_fault_of_one_is_heard_while_the_other_plays_on() -> None:
+    """Only one at fault, in each seat, first or second: the other is heard and wins."""
+    for bots in itertools.permutations((bot("illegal", "number"), honest())):
+        for record in play(*bots, games=2).records:
+            assert record.ending == "illegal"
+            assert record.winner == record.players.index("good")
+
+
+def test_alternating_game_is_never_void() -> None:
+    """Who fails first has lost; the other is not even asked."""
+    options = {"first": "seat0"}
+    bots = bot("illegal", "number", name="first"), bot("crash", "status", name="second")
+    for record in play(*bots, variant="duel", options=options, games=2).records:
+        assert record.ending == ("illegal" if record.players[0] == "first" else "crash")
+        assert (record.winner, record.at_fault) == (1, (0,))

@@ -1,0 +1,80 @@
+"""Lines that are no message, each with the sentence that its author reads."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.arena.playing import Played, bot, honest, lost, play
+from tests.bots.garbage import LINES
+
+HINT = "stdout is for the protocol; log to stderr"
+MOVE = "a move is an integer, for example 5, not "
+
+DETAILS = {
+    "stray print": f"not JSON (expecting value at column 1); {HINT}",
+    "NaN": "NaN is not JSON",
+    "Infinity": "-Infinity is not JSON",
+    "NaN in a field that nobody knows": "NaN is not JSON",
+    "too large a float": 'the number "1e999" is too large',
+    "too large a float in a field that nobody knows": 'the number "1e999" is too large',
+    "the same key twice": 'the key "move" appears twice',
+    "the same id twice": 'the key "id" appears twice',
+    "true as id": "id is true where a whole number is due; echo the turn's id",
+    "text as id": "id is a string where a whole number is due; echo the turn's id",
+    "float as id": "id is a number where a whole number is due; echo the turn's id",
+    "no id": "an answer without an id; echo the id of the turn",
+    "no move": "an answer without a move",
+    "move true": MOVE + "true or false",
+    "move null": MOVE + "null",
+    "move in a list": MOVE + "a list",
+    "move in an object": MOVE + "an object",
+    "lone surrogate": "a lone surrogate in a string",
+    "lone surrogate in a note": "a lone surrogate in a string",
+    "5,000 digits": "an integer beyond ±2^53 (5000 digits)",
+    "5,000 digits in a field that nobody knows": "an integer beyond ±2^53 (5000 digits)",
+    "2**53 + 1": "an integer beyond ±2^53 (16 digits)",
+    "bare number": f"a number where an object is due; {HINT}",
+    "list": f"a list where an object is due; {HINT}",
+    "bad UTF-8": "not UTF-8: byte 0xff at position 16",
+    "bad UTF-8 in a field that nobody knows": "not UTF-8: byte 0xff at position 22",
+    "60,000 brackets": "nested deeper than 32 levels",
+    "30,000 pairs of brackets": "nested deeper than 32 levels",
+    "70,000 bytes": "a line of 70027 bytes; the limit is 65536",
+    "unknown type": 'type is "shout"; a bot sends hello, move, resign or pong',
+    "second hello": "a hello where move, resign, pong is due",
+    "cut off": f"not JSON (expecting ',' delimiter at column 17); {HINT}",
+}
+
+
+def test_every_line_has_its_sentence() -> None:
+    assert DETAILS.keys() == LINES.keys()
+
+
+@pytest.fixture(scope="module")
+def played() -> Played:
+    """One match, in each game another line. The right answer follows, and does not help."""
+    return play(bot("garbage"), honest(), games=len(LINES))
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_garbage(name: str, played: Played) -> None:
+    record = played.records[[*LINES].index(name)]
+    fault = lost(record, "garbled", DETAILS[name])
+    assert record.moves == []
+    assert fault.received.isprintable()
+    assert 0 < len(fault.received) <= 201, "an excerpt of 200 bytes and a mark of what was cut"
+
+
+def test_garbage_loses_every_game(played: Played) -> None:
+    """The bot is started anew each time, and never out: it starts well."""
+    assert played.result.fault_counts == {"bad": {"garbled": len(LINES)}, "good": {}}
+    assert (played.result.score.losses, played.result.unrated) == (len(LINES), 0)
+
+
+def test_received_is_what_came(played: Played) -> None:
+    faults = [record.faults()[0] for record in played.records]
+    received = {name: fault.received for name, fault in zip(LINES, faults, strict=True)}
+    assert received["stray print"] == "thinking…"
+    assert received["the same key twice"] == '{"id":1,"move":5,"move":6}'
+    assert received["bad UTF-8"] == r'{"id":1,"move":"\xff"}'
+    assert received["70,000 bytes"].endswith("xxx…")

@@ -1,0 +1,134 @@
+"""Bots that do not answer, or too late: they lose on time, and the other loses nothing but time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.arena.playing import all_by_rules, all_lost, bot, honest, lost, play
+
+LIMIT: dict[str, Any] = {"time": "200ms", "grace_ms": 50}
+SILENCE = "no answer within 250 ms"
+
+
+@pytest.mark.parametrize("variant", ["underdog", "duel"])
+@pytest.mark.parametrize("think", ["in turn", "parallel"])
+def test_hang_in_every_game(variant: str, think: str) -> None:
+    played = play(bot("hang", "silent"), honest(), variant=variant, games=3, think=think, **LIMIT)
+    for fault in all_lost(played, "timeout", SILENCE):
+        assert fault.limit_us == 250_000
+        assert fault.spent_us is not None
+        assert 250_000 < fault.spent_us < 2_500_000
+        assert fault.received == ""
+
+
+def test_hang_as_second_bot() -> None:
+    played = play(honest(), bot("hang", "silent"), games=2, **LIMIT)
+    first, second = all_lost(played, "timeout", SILENCE)
+    assert (first.seat, first.turn, second.seat, second.turn) == (1, 2, 0, 1)
+
+
+@pytest.mark.parametrize("how", ["lines", "spaces"])
+@pytest.mark.parametrize("bad_first", [True, False])
+def test_noise_does_not_stop_the_clock(how: str, bad_first: bool) -> None:
+    """Blank lines and half lines keep the referee awake; the time runs all the same."""
+    bad, good = bot("hang", how), honest()
+    played = play(*(bad, good) if bad_first else (good, bad), games=1, **LIMIT)
+    (fault,) = all_lost(played, "timeout", SILENCE)
+    assert fault.spent_us is not None
+    assert fault.spent_us < 2_500_000, "judged when the time was up, not when the noise was"
+
+
+def test_noise_of_one_does_not_stop_the_clock_of_the_other() -> None:
+    """The noisy bot has answered; it keeps the referee awake while the other is silent."""
+    played = play(bot("murmur", name="noisy"), bot("hang", "silent"), games=1, **LIMIT)
+    fault = lost(played.records[0], "timeout", SILENCE)
+    assert fault.spent_us is not None
+    assert fault.spent_us < 2_500_000
+
+
+@pytest.mark.parametrize("variant", ["underdog", "duel"])
+def test_late_answer_is_no_answer(variant: str) -> None:
+    """The answer comes after the limit: it is neither taken for this turn nor for the next."""
+    played = play(bot("slow", 0.6, 0.6), honest(), variant=variant, games=2, **LIMIT)
+    all_lost(played, "timeout", SILENCE)
+    for record in played.records:
+        bad = record.players.index("bad")
+        assert bad not in [seat for seat, _ in record.moves]
+        assert record.dropped == 0
+
+
+def test_bank_is_charged_and_runs_out() -> None:
+    """300 ms for the game and 10 ms a move, at 100 ms a move: gone at the fourth."""
+    options = {"points": 10}
+    played = play(bot("slow", 0.1, 0.1), honest(), time="300ms+10ms", grace_ms=0, options=options)
+    for record in played.records:
+        bad = record.players.index("bad")
+        (fault,) = record.faults()
+        assert (fault.seat, fault.code) == (bad, "timeout")
+        left_ms = [int(note) for note in record.notes.values()]
+        assert left_ms[0] == 300
+        spent_ms = [
+            spent_us // 1000
+            for (seat, _), spent_us in zip(record.moves, record.spent_us, strict=True)
+            if seat == bad
+        ]
+        assert 1 <= len(spent_ms) == len(left_ms) <= 3
+        for before, after, spent in zip(left_ms, left_ms[1:], spent_ms, strict=False):
+            assert after == pytest.approx(before - spent + 10, abs=2)
+        due_ms = left_ms[-1] - spent_ms[-1] + 10
+        assert fault.limit_us == pytest.approx(due_ms * 1000, abs=3_000)
+        assert fault.detail == f"no answer within {fault.limit_us // 1000} ms"
+        assert fault.turn == len(record.moves) + 1 + bad
+
+
+def test_increment_keeps_a_steady_bot_alive() -> None:
+    """What it uses is what it gets back."""
+    played = play(bot("slow", 0.03, 0.03), honest(), variant="difference", time="1s+200ms", games=1)
+    all_by_rules(played)
+    left_ms = [int(note) for note in played.records[0].notes.values()]
+    assert left_ms == sorted(left_ms), "the bank grows by what was not used"
+    assert left_ms[-1] > 1_200
+
+
+def test_grace_is_not_charged() -> None:
+    """The bank holds 100 ms; the answer comes within the grace; the increment is all there."""
+    played = play(
+        *(bot("slow", 0.2, 0.0), honest()),
+        **{"variant": "difference", "time": "100ms+400ms", "grace_ms": 2_000, "games": 1},
+    )
+    all_by_rules(played)
+    left_ms = [int(note) for note in played.records[0].notes.values()]
+    assert left_ms[:2] == [100, 400]
+
+
+def test_first_answer_of_a_process_has_time_to_warm_up() -> None:
+    played = play(bot("slow", 0.6, 0.0), honest(), warm_up_ms=2_000, games=2, **LIMIT)
+    all_by_rules(played)
+
+
+def test_second_answer_has_no_more_warm_up() -> None:
+    played = play(bot("slow", 0.6, 0.6), honest(), warm_up_ms=2_000, games=1, **LIMIT)
+    (fault,) = all_lost(played, "timeout", SILENCE)
+    assert fault.turn == 3
+    assert len(played.records[0].moves) == 2
+
+
+def test_warm_up_ends_too() -> None:
+    played = play(bot("hang", "silent"), honest(), warm_up_ms=300, games=1, **LIMIT)
+    all_lost(played, "timeout", "no answer within 550 ms")
+
+
+def test_restarted_process_warms_up_again() -> None:
+    """Game 1: the second answer is late. Game 2: a new process, and its first answer is not."""
+    played = play(bot("slow", 0.5, 0.5), honest(), warm_up_ms=1_500, games=2, **LIMIT)
+    for fault in all_lost(played, "timeout", SILENCE):
+        assert fault.turn == 3 + fault.seat
+
+
+def test_no_limit() -> None:
+    played = play(bot("slow", 0.4, 0.0), honest(), time="none", grace_ms=0, games=2)
+    all_by_rules(played)
+    assert played.records[0].clock.move_ms is None
+    assert set(played.records[0].notes.values()) == {"None"}

@@ -1,0 +1,46 @@
+"""Bots that close their pipes, do not read, or write in pieces."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.arena.playing import all_by_rules, all_lost, bot, honest, play
+
+
+@pytest.mark.parametrize(
+    ("how", "detail", "moves"),
+    [
+        ("closes stdout", "the bot closed its standard output", 0),
+        ("closes stdin", "the bot closed its standard input", 2),
+    ],
+)
+def test_close_and_stay_alive(how: str, detail: str, moves: int) -> None:
+    """A bot that cannot hear or be heard any more has left the game, though its process lives."""
+    played = play(bot("pipes", how), honest(), games=2)
+    all_lost(played, "crash", detail)
+    assert [len(record.moves) for record in played.records] == [moves, moves]
+
+
+@pytest.mark.parametrize("how", ["pause", "bytes"])
+def test_answer_in_pieces(how: str) -> None:
+    played = play(bot("pipes", how), honest(), variant="difference", games=2)
+    all_by_rules(played)
+
+
+@pytest.mark.parametrize("think", ["in turn", "parallel"])
+@pytest.mark.parametrize("bad_first", [True, False])
+def test_bot_that_never_reads(think: str, bad_first: bool) -> None:
+    """More is due than a pipe holds: the referee waits without blocking, and time runs out."""
+    bad, good = bot("pipes", "deaf", 64), honest(64)
+    played = play(
+        *(bad, good) if bad_first else (good, bad),
+        **{"options": {"size": 100}, "games": 128, "time": "600ms", "grace_ms": 0},
+        think=think,
+    )
+    all_lost(played, "timeout", "no answer within 600 ms")
+
+
+def test_bot_that_reads_late() -> None:
+    """The same messages to a bot that sleeps before it reads: all of them arrive."""
+    played = play(bot("notes", 64, 0.1), honest(64), options={"size": 100}, games=64)
+    all_by_rules(played)

@@ -1,0 +1,28 @@
+"""Does not answer.
+
+silent  says nothing
+lines   says nothing in blank lines, for three seconds
+spaces  says nothing in blanks, for three seconds
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from tests.bots.base import Message, answer, line, say, serve
+
+how = sys.argv[1]
+
+
+def on_turn(turn: Message) -> None:
+    if how == "silent":
+        time.sleep(60)
+    enough = time.monotonic() + 3
+    while time.monotonic() < enough:
+        say(b"\n" if how == "lines" else b" ")
+        time.sleep(0.005)
+    say(line(answer(turn)))
+
+
+serve(on_turn)

@@ -1,0 +1,330 @@
+"""`referee play` as a person meets it: a real terminal or a pipe, real bots, whole games."""
+
+from __future__ import annotations
+
+import fcntl
+import itertools
+import os
+import re
+import select
+import shlex
+import subprocess
+import sys
+import termios
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from referee.rules.chance import Seeded
+from referee.rules.deck import Deck
+from referee.schedule import pairing_games
+from tests.arena.playing import MARK, ROOT, command, left_of
+
+REFEREE = [sys.executable, "-c", "from referee.cli import main; main()", "play"]
+VARIANTS = ("difference", "underdog", "duel", "target", "deck")
+EVERY_MOVE = [typed for number in range(1, 11) for typed in (f"{number}", f"play +{number}")]
+WHOLE_GAME = "\n".join(EVERY_MOVE * 40)
+"""Whatever the variant, a legal move comes up soon, with typing mistakes before it."""
+OTHER_SCREEN, FIRST_SCREEN = "\x1b[?1049h\x1b[2J\x1b[H", "\x1b[2J\x1b[H\x1b[?1049l"
+PATIENCE_S = 20
+
+
+def bot(script: str, *words: object) -> list[str]:
+    return ["--against", f"{script}={shlex.join(command(script, *words))}"]
+
+
+@contextmanager
+def marked(tmp_path: Path) -> Iterator[dict[str, str]]:
+    """The environment of a command that has to leave nothing behind."""
+    mark = uuid.uuid4().hex
+    yield {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "PWD": str(tmp_path), MARK: mark}
+    assert left_of(mark) == []
+
+
+def piped(tmp_path: Path, typed: str, *words: str, status: int = 0) -> str:
+    with marked(tmp_path) as env:
+        done = subprocess.run(
+            [*REFEREE, *words], input=typed, capture_output=True, text=True, env=env, cwd=tmp_path
+        )
+    assert done.returncode == status, done.stderr
+    return done.stdout + done.stderr
+
+
+class Terminal:
+    """A person at a pseudo-terminal, who waits for the prompt and then types."""
+
+    def __init__(self, tmp_path: Path, env: dict[str, str], *words: str) -> None:
+        self._master, self.keys = os.openpty()
+        self._process = subprocess.Popen(
+            [*REFEREE, *words],
+            stdin=self.keys,
+            stdout=self.keys,
+            stderr=self.keys,
+            env=env,
+            cwd=tmp_path,
+            start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+        )
+        self.shown = ""
+        self._read = 0
+
+    def until(self, *texts: str) -> str:
+        """What is shown from the last reading on, up to one of these texts."""
+        give_up = time.monotonic() + PATIENCE_S
+        while not (found := [at for text in texts if (at := self._end(text)) >= 0]):
+            assert time.monotonic() < give_up, f"{texts} did not come after:\n{self.shown}"
+            if select.select([self._master], [], [], 0.1)[0]:
+                self.shown += os.read(self._master, 65536).decode()
+        start, self._read = self._read, min(found)
+        return self.shown[start : self._read]
+
+    def _end(self, text: str) -> int:
+        at = self.shown.find(text, self._read)
+        return at + len(text) if at >= 0 else at
+
+    def type(self, text: str, key: str = "\n") -> None:
+        os.write(self._master, (text + key).encode())
+
+    def ends(self, status: int = 0) -> str:
+        """Wait for the end of the command; all that it showed."""
+        assert self._process.wait(PATIENCE_S) == status, self.shown
+        while select.select([self._master], [], [], 0)[0]:
+            self.shown += os.read(self._master, 65536).decode()
+        return self.shown
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        os.close(self._master)
+        os.close(self.keys)
+
+
+@contextmanager
+def terminal(tmp_path: Path, *words: str) -> Iterator[Terminal]:
+    with marked(tmp_path) as env, closing(Terminal(tmp_path, env, *words)) as opened:
+        yield opened
+
+
+def dealt(seed: str) -> tuple[list[int], list[int]]:
+    """The hands of a game of deck."""
+    (order,) = pairing_games(seed, "deck", "first", "second", 1, hidden_chance=False)
+    first, second = Deck().setup(Seeded(order.chance_seed)).hands
+    return list(first), list(second)
+
+
+# A person against a bot.
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_whole_game_through_a_pipe(tmp_path: Path, variant: str) -> None:
+    seat = str(VARIANTS.index(variant) % 2)
+    time_limit = ("10s", "60s+1s", "none")[VARIANTS.index(variant) % 3]
+    words = ["-v", variant, *bot("honest"), "--seed", "a b", "--seat", seat, "--time", time_limit]
+    text = piped(tmp_path, WHOLE_GAME, *words, "--name", "Ann")
+    assert text.startswith(f"{variant}: ")
+    assert ("Ann and honest" if seat == "0" else "honest and Ann") in text
+    assert re.search(r"wins? .*!$|is the winner!$|a draw", text.splitlines()[-2]), text[-500:]
+    assert text.endswith("\nSeed a b: with --seed 'a b' the same game is dealt again.\n")
+    assert "is at fault" not in text
+    assert not list((tmp_path / "referee-logs").iterdir()), "honest.py found the referee in error"
+
+
+def test_a_whole_game_at_a_terminal(tmp_path: Path) -> None:
+    """The other's hand and draws are never shown, and the books' commands work."""
+    with terminal(tmp_path, "-v", "deck", *bot("honest"), "--seed", "two hands") as person:
+        ours, theirs = dealt("two hands")
+        assert sorted(ours) != sorted(theirs)
+        person.until("Enter command (")
+        for typed, answer in [
+            ("hand", f"\nYour hand: {ours}\r\nEnter"),
+            (" HP ", "\nHP: Player 1 10, honest 10.\r\nEnter"),
+            ("play 10", f"\n10 is not legal here; legal are {ours}.\r\nEnter"),
+            ("", f"\nA move is an integer, for example 5; legal are {ours}.\r\nEnter"),
+            ("\x1b[A", f"\nA move is an integer, for example 5; legal are {ours}.\r\nEnter"),
+        ]:
+            person.type(typed)
+            person.until(answer)
+        for move in itertools.count(1):
+            asked = person.until(" hp): ", "Seed two hands")
+            if "Seed" in asked:
+                break
+            card = re.findall(r"play (\d), hand", asked)[0]
+            person.type(f"Play {card}" if move % 2 else card)
+        shown = person.ends()
+    assert str(theirs) not in shown
+    assert set(re.findall(r"honest draws (.*?)\.", shown)) == {"a card"}
+    assert re.search(r"Player 1 draws \d\.", shown)
+    assert re.search(r"(Player 1|honest) wins the game!\r\n", shown)
+    assert "honest is thinking …\r\x1b[K" in shown
+
+
+def test_the_same_seed_is_the_same_game(tmp_path: Path) -> None:
+    words = ["-v", "duel", *bot("honest"), "--seed", "again"]
+    first, second = (piped(tmp_path, "9\n" * 4 + "quit", *words) for _ in range(2))
+    assert first == second
+    assert "honest defends with" in first or "honest attacks with" in first
+
+
+@pytest.mark.parametrize(
+    ("words", "fault"),
+    [
+        (bot("crash", "status"), "crash, the bot exited with status 3."),
+        (bot("crash", "half"), "crash, the bot exited with status 6 in the middle of a line."),
+        (bot("illegal", "float"), "illegal, a move is an integer, for example 5; legal are "),
+        (bot("illegal", "resign"), "resign, the bot resigned."),
+        (bot("garbage", "stray print"), "garbled, not JSON"),
+        ([*bot("hang", "silent"), "--time", "50ms"], "timeout, no answer within 1100 ms."),
+        (bot("startup", "exits"), "no_start, the bot exited with status 1."),
+        (["--against", "none=/no/such/bot"], "no_start, No such file or directory: /no/such/bot."),
+    ],
+)
+def test_a_fault_of_the_bot_ends_the_game(tmp_path: Path, words: list[str], fault: str) -> None:
+    text = piped(tmp_path, "1\n2\n3\n", "--option", "size=3", *words)
+    name = words[1].partition("=")[0]
+    assert f"\n{name} is at fault: {fault}" in text
+    assert "\nPlayer 1 wins the game.\nSeed " in text
+
+
+def test_the_log_of_a_bot_at_fault_is_named(tmp_path: Path) -> None:
+    text = piped(tmp_path, "", "--against", "my bot=sh -c 'echo oops >&2; exit 4'")
+    assert "my bot is at fault: no_start, the bot exited with status 4.\n" in text
+    log = re.findall(r"  What it wrote to stderr is in (.*)\n", text)[0]
+    assert (tmp_path / log).read_text() == "oops\n"
+
+
+# Two people at one terminal.
+
+
+def test_choices_at_the_same_time_are_not_shown(tmp_path: Path) -> None:
+    with terminal(tmp_path, "-v", "underdog", "--name", "Ann", "--name", "Bob") as people:
+        intro = people.until(": ", "1, 2, 3, 4, 5, 6, 7, 8, 9, 10]: ")
+        people.until("10]: ")
+        assert "underdog" in intro
+        for typed in ("77", "help", "7"):
+            assert not termios.tcgetattr(people.keys)[3] & termios.ECHO
+            people.type(typed)
+            assert people.until("\r\n") == "(not shown)\r\n"
+            people.until("10]: ")
+        people.type("8")
+        assert people.until("\r\n") == "(not shown)\r\n"
+        told = people.until("Current scores: Ann 1, Bob 0")
+        assert "  Ann chose: 7\r\n  Bob chose: 8\r\n  Underdog Rule Activated! Ann wins" in told
+        people.until("10]: ")
+        people.type("", "\x03")
+        shown = people.ends(130)
+        assert termios.tcgetattr(people.keys)[3] & termios.ECHO, "the terminal is as it was"
+    assert "77" not in shown
+    assert "That cannot be played here; you can play 1, 2, 3" in shown
+
+
+def test_hands_are_shown_in_private(tmp_path: Path) -> None:
+    with terminal(tmp_path, "-v", "deck", "--seed", "two hands") as people:
+        names = []
+        while "Seed" not in people.until("looking: ", "Seed two hands"):
+            names.append(people.shown.splitlines()[-1].partition(",")[0])
+            people.type("")
+            people.type(re.findall(r"play (\d), ", people.until(" hp): "))[0])
+        shown = people.ends()
+    first, second = dealt("two hands")
+    alone = re.findall(f"{re.escape(OTHER_SCREEN)}(.*?){re.escape(FIRST_SCREEN)}", shown, re.DOTALL)
+    assert len(alone) == len(names) >= 3
+    assert names[:3] == ["Player 1", "Player 2", "Player 1"]
+    assert f"Your hand: {first}" in alone[0]
+    assert f"Your hand: {second}" in alone[1]
+    for name, other, text in zip(names, names[1:] + names[-2:-1], alone, strict=True):
+        assert set(re.findall(rf"{other} draws (.*?)\.", text)) <= {"a card"}
+        assert f"{other}'s turn. Hand" not in text
+        assert f"{name}'s turn. HP" in text
+    assert re.search(r"Player 1 draws \d\.", alone[2])
+    for text in alone:
+        shown = shown.replace(text, "")
+    assert "and" not in shown.partition("looking")[2].replace("hands", ""), "no hand for both"
+    assert " draws " not in shown
+    assert shown.count("Player 1 played ") == names.count("Player 1")
+    assert re.search(r"Player [12] wins the game!", shown)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_two_people_through_a_pipe(tmp_path: Path, variant: str) -> None:
+    text = piped(tmp_path, WHOLE_GAME, "-v", variant)
+    assert re.search(r"Player [12] .*(wins|winner)|a draw", text.splitlines()[-2]), text[-500:]
+
+
+def test_a_script_with_default_texts(tmp_path: Path) -> None:
+    script = str(ROOT / "docs/examples/goofspiel.py")
+    text = piped(tmp_path, "help\n2\n1\n3\n1\n1\n", "-v", script, "--option", "size=2")
+    assert "\n  1 or play 1 - plays 1; you can play 1, 2\n" in text
+    assert "Player 1 plays 2.\nPlayer 2 plays 1.\n" in text
+    assert "That cannot be played here; you can play 1.\n" in text
+    assert re.search(r"Final points: Player 1 \d, Player 2 \d\.\n", text)
+
+
+def test_a_script_that_fails(tmp_path: Path) -> None:
+    script, good = tmp_path / "bad_game.py", ROOT / "docs/examples/goofspiel.py"
+    script.write_text(good.read_text().replace('"goofspiel"', '"bad-game"') + "        + None\n")
+    text = piped(tmp_path, "", "-v", str(script), status=0)
+    assert "leaves the game" in text
+    script.write_text(script.read_text().replace("return position.bids[seat]", "return 1 / 0"))
+    text = piped(tmp_path, "", "-v", str(script), status=2)
+    assert re.search(r"^referee: .*bad_game.py, line \d+: ZeroDivisionError: ", text, re.MULTILINE)
+
+
+# Words that are no moves, and ways to leave.
+
+
+def test_help_rules_and_quit_at_a_terminal(tmp_path: Path) -> None:
+    with terminal(tmp_path, "-v", "target", *bot("honest"), "--option", "first=seat0") as person:
+        prompt = "Choose an operation (+ or *) and a number, for example +1: "
+        person.until(prompt)
+        person.type("?")
+        told = person.until(prompt)
+        assert "  +1 or play +1 - plays +1; you can play +1, +2, +3" in told
+        assert "  quit - ends the game\r\n" in told
+        person.type("RULES")
+        told = person.until(prompt)
+        assert "be the first to hit the target exactly" in told
+        assert "Available Numbers: 1,2,3" in told, "what the choice is about is shown again"
+        person.type("five")
+        assert "'five' is not legal here; legal are [\"+1\"" in person.until(prompt)
+        person.type('"+9"')
+        person.until("Player 1's new score is 9")
+        person.until("for example +1: ")
+        person.type("quit")
+        person.until("Player 1 leaves the game.\r\nSeed ")
+        person.ends()
+
+
+@pytest.mark.parametrize(
+    ("variant", "key", "status"), [("duel", "\x04", 0), ("deck", "\x03", 130), ("deck", "\x04", 0)]
+)
+def test_leaving_by_a_key(tmp_path: Path, variant: str, key: str, status: int) -> None:
+    against = bot("honest") if variant == "duel" else []
+    with terminal(tmp_path, "-v", variant, *against) as person:
+        if variant == "deck":
+            person.until("looking: ")
+            person.type("")
+        person.until("): ")
+        person.type("", key)
+        shown = person.ends(status)
+    assert ("The input has ended: Player 1 leaves the game." in shown) == (status == 0)
+    assert shown.count(OTHER_SCREEN) == shown.count(FIRST_SCREEN) == (variant == "deck")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--seat", "1"], "--seat is for a game against a bot; two people sit in the order of"),
+        (["--name", "A", "--name", "A"], "both players are called A; --name gives another name"),
+        (["--name", "A", "--name", "B", "--name", "C"], "--name is given 3 times, for 2 at"),
+        (["--name", "\x1b[2J"], "--name takes 1 to 60 printable characters, not '\\x1b[2J'"),
+        (["--against", "nobody"], "no bot 'nobody'"),
+        (["--time", "soon"], "'soon' is not a duration"),
+    ],
+)
+def test_mistakes_on_the_command_line(tmp_path: Path, words: list[str], sentence: str) -> None:
+    text = piped(tmp_path, "", *words, status=2)
+    assert text.startswith(f"referee: {sentence}")
