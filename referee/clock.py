@@ -17,7 +17,7 @@ DEFAULT_WARM_UP_MS = 1_000
 DEFAULT_STARTUP_MS = 10_000
 
 _UNITS_MS = {"ms": 1, "s": 1_000, "m": 60_000, "min": 60_000, "h": 3_600_000}
-_DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)\s*(ms|s|min|m|h)")
+_DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)\s*(ms|s|min|m|h)", re.ASCII)
 _LONGEST_MS = 7 * 24 * 3_600_000
 
 
@@ -35,8 +35,7 @@ class Clock(Struct, frozen=True, kw_only=True):
 
     def __str__(self) -> str:
         if self.bank_ms is not None:
-            bank = show_ms(self.bank_ms)
-            return f"{bank}+{show_ms(self.increment_ms)}" if self.increment_ms else bank
+            return f"{show_ms(self.bank_ms)}+{show_ms(self.increment_ms or 0)}"
         return "none" if self.move_ms is None else show_ms(self.move_ms)
 
 
@@ -88,6 +87,8 @@ def read_duration_ms(text: str) -> int:
 
 def read_clock(text: str, grace_ms: int = DEFAULT_GRACE_MS) -> Clock:
     """`100ms` is a limit for every move, `10s+100ms` a bank with an increment, `none` no limit."""
+    if grace_ms < 0:
+        raise BadTime(f"a grace of {grace_ms} ms is less than none")
     if text.strip() == "none":
         return Clock(grace_ms=grace_ms)
     bank, plus, increment = text.partition("+")
@@ -111,5 +112,6 @@ def read_clock(text: str, grace_ms: int = DEFAULT_GRACE_MS) -> Clock:
 def show_ms(duration_ms: int) -> str:
     """A duration as `read_duration_ms` reads it."""
     if duration_ms >= 1_000 and duration_ms % 100 == 0:
-        return f"{duration_ms / 1_000:g}s"
+        seconds, tenths = divmod(duration_ms // 100, 10)
+        return f"{seconds}.{tenths}s" if tenths else f"{seconds}s"
     return f"{duration_ms}ms"

@@ -22,7 +22,7 @@ from referee.schedule import pairing_games
 from referee.verdict import Fault
 
 DEFAULT_TIME = "1s"
-MOST_GAMES = 10_000_000
+MOST_GAMES = 1_000_000
 
 
 class BadMatch(Exception):
@@ -88,7 +88,11 @@ def play_match(
     clock = read_clock(time, grace_ms)
     if not 1 <= games <= MOST_GAMES:
         raise BadMatch(f"a match has 1 to {MOST_GAMES} games, not {games}")
+    if at_once < 1:
+        raise BadMatch(f"at least 1 game is played at once, not {at_once}")
     seed = secrets.token_hex(8) if seed is None else seed
+    if not seed.isprintable():
+        raise BadMatch(f"a seed is printable text, not {seed!r}")
     core = take_core() if pin and think == "in turn" else None
     house = House(
         startup_ms=startup_ms,

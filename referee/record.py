@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -87,13 +87,35 @@ encode_record = msgspec.json.Encoder().encode
 def read_record(line: bytes) -> Record:
     """The record in one line of JSON. Raises BadRecord."""
     try:
-        return msgspec.convert(read_object(line, limit=LONGEST_LINE), Record, strict=True)
+        fields = read_object(line, limit=LONGEST_LINE)
     except Garbled as garbled:
         raise BadRecord(
             str(garbled).removesuffix("; stdout is for the protocol; log to stderr")
         ) from None
+    try:
+        record = msgspec.convert(fields, Record, strict=True)
     except msgspec.ValidationError as error:
-        raise BadRecord(str(error)) from None
+        newer = fields.get("format", FORMAT)
+        if newer != FORMAT:
+            raise BadRecord(f"format is {_short(newer)}; this referee reads {FORMAT}") from None
+        raise BadRecord(_short(error)) from None
+    _check_keys(fields, msgspec.to_builtins(record))
+    return record
+
+
+def _check_keys(given: dict[str, Any], read: dict[str, Any], within: str = "") -> None:
+    """That nothing was left out or passed over in silence, in the record or in its parts."""
+    for key in sorted(given.keys() ^ read.keys()):
+        trouble = "is missing" if key in read else "is no field of a record"
+        raise BadRecord(f"{_short(within + key)} {trouble}")
+    for key in ("clock", "fault", "other_fault"):
+        if isinstance(read.get(key), dict) and not within:
+            _check_keys(given[key], read[key], f"{key}.")
+
+
+def _short(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= 200 else text[:199] + "…"
 
 
 def read_records(lines: Iterable[bytes]) -> Iterator[tuple[int, Record]]:

@@ -10,7 +10,7 @@ from msgspec import Struct
 from referee.record import Record
 from referee.rules.chance import BadChance, Recorded
 from referee.rules.options import BadOption
-from referee.rules.registry import blame_script, build_variant
+from referee.rules.registry import BadVariant, blame_script, build_variant, is_path
 from referee.rules.variant import IllegalMove, Seat, UnreadableMove, Variant
 from referee.verdict import MEANINGS, Ending
 
@@ -18,10 +18,15 @@ NEVER_PLAYED = frozenset({Ending.HOST_STALL, Ending.REFEREE_ERROR})
 """Endings of games that are void through no bot's doing: their records hold no moves."""
 
 
+LONGEST_WHY = 300
+"""Characters that a mismatch is told in, however long a text was put into the record."""
+
+
 class Mismatch(Exception):
     """The record does not agree with the rules: in which field, and how."""
 
     def __init__(self, field: str, why: str) -> None:
+        why = why if len(why) <= LONGEST_WHY else why[: LONGEST_WHY - 1] + "…"
         super().__init__(f"{field}: {why}")
         self.field = field
         self.why = why
@@ -49,19 +54,31 @@ class Replay(Struct, frozen=True):
         return self.steps[-1].after if self.steps else self.start
 
     def tell(self) -> Iterator[str]:
-        """The game as a person would like to read it, line by line."""
-        record, variant = self.record, self.variant
-        names = record.players
+        """The game as a person would like to read it, line by line.
+
+        Raises BadVariant where a script fails to tell it.
+        """
+        record, names = self.record, self.record.players
         yield f"Game {record.game} of {record.variant}: {names[0]} against {names[1]}"
+        try:
+            yield from self._story()
+        except Exception as error:
+            raise BadVariant(blame_script(error, type(self.variant))) from error
+        yield from _fault_lines(record)
+
+    def _story(self) -> Iterator[str]:
+        """What the variant has to say."""
+        variant, names = self.variant, self.record.players
         if self.start is not None:
             yield from variant.opening(self.start, names)
         for step in self.steps:
-            yield ""
-            yield from variant.narrate(step.before, step.plays, step.after, names)
+            lines = variant.narrate(step.before, step.plays, step.after, names)
+            if not (lines and lines[0].startswith(" ")):  # An indented line goes on with the last.
+                yield ""
+            yield from lines
         yield ""
-        if record.ending is Ending.RULES:
+        if self.record.ending is Ending.RULES:
             yield from variant.conclusion(self.end, names)
-        yield from _fault_lines(record)
 
 
 def replay(record: Record, script: str | None = None) -> Replay:
@@ -69,6 +86,14 @@ def replay(record: Record, script: str | None = None) -> Replay:
 
     Raises Mismatch where the record breaks the rules, and BadVariant where its variant is unknown.
     """
+    if script is None and is_path(record.variant):
+        # A record is data, often somebody else's: it must not choose which file is run.
+        raise Mismatch(
+            "variant", "a record names its variant; the path of a script is yours to give"
+        )
+    for fault in record.faults():
+        if fault.seat not in (0, 1):
+            raise Mismatch("fault.seat", f"it is {fault.seat}; the seats are 0 and 1")
     try:
         variant = build_variant(script or record.variant, record.options)
     except BadOption as bad:
@@ -84,8 +109,9 @@ def replay(record: Record, script: str | None = None) -> Replay:
     chance = Recorded(record.chance)
     steps: list[Step] = []
     if record.ending in NEVER_PLAYED:
-        if record.moves or record.chance:
-            raise Mismatch("moves", f"a game that is void by {record.ending} has none")
+        for field, found in (("moves", record.moves), ("chance", record.chance)):
+            if found:
+                raise Mismatch(field, f"a game that is void by {record.ending} has none")
         return Replay(record, variant, None, steps)
     try:
         start = position = variant.setup(chance)
@@ -112,8 +138,11 @@ def _plays(
     """The moves of the round that begins at this place in `moves`."""
     if variant.outcome(position) is not None:
         raise Mismatch(f"moves[{at}]", "the game was over before it")
+    actors = variant.actors(position)
+    if not actors:
+        raise Mismatch(f"moves[{at}]", "nobody was to play, and the game was not over")
     plays = []
-    for place, seat in enumerate(variant.actors(position), start=at):
+    for place, seat in enumerate(actors, start=at):
         if place >= len(record.moves):
             raise Mismatch(f"moves[{at}]", "a lone answer of a round that both play is no move")
         mover, raw = record.moves[place]

@@ -64,6 +64,8 @@ class Table:
         self.due: tuple[Seat, ...] = variant.actors(self.position)
         """The seats that act in this round, in seat order; empty once there is a verdict."""
         self._owing = len(self.due)
+        if not self.due:
+            self._end_by_rules()
 
     def owes(self, seat: Seat) -> bool:
         """Whether this round still waits for an answer of this seat."""
@@ -176,12 +178,7 @@ class Table:
         self.due = due = variant.actors(after)
         self._owing = len(due)
         if not due:
-            outcome = variant.outcome(after)
-            if outcome is None:
-                raise RuntimeError(f"{variant.name}: nobody plays, and there is no outcome")
-            self.verdict = Verdict(
-                Ending.RULES, outcome.reason, outcome.winner, (), variant.scores(after)
-            )
+            self._end_by_rules()
 
     def _judge(self) -> None:
         """The round is complete, and somebody is at fault."""
@@ -194,6 +191,16 @@ class Table:
         if self.verdict is None:
             self.due = ()
             self.verdict = blame(now, self.variant.scores(self.position))
+
+    def _end_by_rules(self) -> None:
+        """Nobody plays any more."""
+        variant, position = self.variant, self.position
+        outcome = variant.outcome(position)
+        if outcome is None:
+            raise RuntimeError(f"{variant.name}: nobody plays, and there is no outcome")
+        self.verdict = Verdict(
+            Ending.RULES, outcome.reason, outcome.winner, (), variant.scores(position)
+        )
 
     def _keep_notes(self, plays: tuple[tuple[Seat, Any], ...]) -> None:
         for place, (seat, _) in enumerate(plays, start=len(self.moves)):

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from referee.protocol.codec import Garbled, decode_line
 from referee.protocol.messages import MoveReceived, OddMoveReceived
 from referee.record import FORMAT, Record, read_records
 from referee.replay import NEVER_PLAYED, Mismatch, Replay, replay
-from referee.rules.variant import IllegalMove
+from referee.rules.registry import BadVariant, blame_script
+from referee.rules.variant import IllegalMove, UnreadableMove
 from referee.schedule import ATTEMPTS
-from referee.verdict import AT_START, Ending, Fault, Verdict, blame
+from referee.verdict import AT_START, PRECEDENCE, Ending, Fault, Verdict, blame
 
 
 class Finding(Struct, frozen=True):
@@ -41,7 +42,10 @@ class Report(Struct, frozen=True, kw_only=True):
 
 
 def verify(lines: Iterable[bytes], script: str | None = None) -> Report:
-    """Judge every record in these lines again. Raises BadRecord on a line that is none."""
+    """Judge every record in these lines again.
+
+    Raises BadRecord on a line that is none, and BadVariant where a variant is unknown or fails.
+    """
     records = judged = 0
     mismatches: list[Finding] = []
     for number, record in read_records(lines):
@@ -50,6 +54,8 @@ def verify(lines: Iterable[bytes], script: str | None = None) -> Report:
             judged += _verify_one(record, script)
         except Mismatch as mismatch:
             mismatches.append(Finding(number, record.game, mismatch.field, mismatch.why))
+        except BadVariant as bad:
+            raise BadVariant(f"line {number}: {bad}") from bad
     attested = records - judged - len(mismatches)
     return Report(records=records, judged=judged, attested=attested, mismatches=mismatches)
 
@@ -60,6 +66,17 @@ def _verify_one(record: Record, script: str | None) -> bool:
         if not good:
             raise Mismatch(field, why)
     game = replay(record, script)
+    try:
+        return _judge(game)
+    except Mismatch:
+        raise
+    except Exception as error:
+        raise BadVariant(blame_script(error, type(game.variant))) from error
+
+
+def _judge(game: Replay) -> bool:
+    """Whether the game could be judged in full, now that its moves hold. Raises Mismatch."""
+    record = game.record
     if record.ending in NEVER_PLAYED:
         _compare(record, Verdict(record.ending, record.reason, None, (), (0, 0)))
         return False
@@ -73,12 +90,11 @@ def _verify_one(record: Record, script: str | None) -> bool:
     faults = record.faults()
     if not faults:
         raise Mismatch("fault", f"the ending is {record.ending}, but no fault is recorded")
-    if len(faults) == 2 and {fault.seat for fault in faults} != {0, 1}:
-        raise Mismatch("other_fault", "both faults are of one seat")
-    for fault in faults:
-        _check_fault(game, fault)
+    named = list(zip(("fault", "other_fault"), faults, strict=False))
+    for name, fault in named:
+        _check_fault(game, name, fault)
     _compare(record, blame(faults, scores))
-    judged = [_judge_illegal(game, fault) for fault in faults]
+    judged = [_judge_illegal(game, name, fault) for name, fault in named]
     return all(judged)
 
 
@@ -87,12 +103,19 @@ def _plain_checks(record: Record) -> Iterator[tuple[str, bool, str]]:
     moves = len(record.moves)
     yield "format", record.format == FORMAT, f"it is {record.format}, this referee reads {FORMAT}"
     yield "attempt", record.attempt <= ATTEMPTS, f"a game has at most {ATTEMPTS} attempts"
+    again = record.ending not in NEVER_PLAYED or record.attempt == ATTEMPTS
+    yield (
+        *("ending" if moves else "attempt", again),
+        f"a game that is void by {record.ending} is played again up to attempt {ATTEMPTS}",
+    )
     yield "spent_us", len(record.spent_us) == moves, f"there are {moves} moves"
     yield "cpu_us", len(record.cpu_us) in (0, 2), "it has one number for each seat, or none"
     yield "players", record.players[0] != record.players[1], "both seats have one name"
     for key in record.notes:
-        good = key.isdecimal() and len(key) < 9 and int(key) < moves
+        good = key.isdecimal() and len(key) < 9 and key == str(int(key)) and int(key) < moves
         yield "notes", good, f"{key!r} is not a place in moves"
+    alone = record.fault is None and record.other_fault is not UNSET
+    yield "other_fault", not alone, "there is no first fault"
 
 
 def _compare(record: Record, verdict: Verdict) -> None:
@@ -107,36 +130,58 @@ def _compare(record: Record, verdict: Verdict) -> None:
         raise Mismatch("other_fault", "only a void game has two faults")
 
 
-def _check_fault(game: Replay, fault: Fault) -> None:
-    """That the fault stands at the place of the game where the moves end."""
-    moves = len(game.record.moves)
-    actors = game.variant.actors(game.end)
-    turn = moves + 1 + (fault.seat if len(actors) == 2 else 0)
-    if fault.code in AT_START or fault.code is Ending.FORFEIT:
-        turn = 1
-        if moves:
-            raise Mismatch("moves", f"a game that ended by {fault.code} has none")
+def _check_fault(game: Replay, name: str, fault: Fault) -> None:
+    """That the fault fits the rest, and stands at the place of the game where the moves end."""
+    record, actors = game.record, game.variant.actors(game.end)
+    if fault.code not in PRECEDENCE and fault.code is not Ending.FORFEIT:
+        raise Mismatch(f"{name}.code", f"{fault.code} is no fault of a bot")
+    at_start = fault.code in AT_START or fault.code is Ending.FORFEIT
+    turn = 1 if at_start else len(record.moves) + 1 + (fault.seat if len(actors) == 2 else 0)
+    if record.other_fault is not UNSET:
+        if len({each.seat for each in record.faults()}) == 1 and (
+            name == "other_fault" or fault.turn != turn
+        ):
+            raise Mismatch(f"{name}.seat", "both faults are of one seat")
+        if not at_start and len(actors) < 2:
+            raise Mismatch("other_fault", "only one seat was to play")
+    # Of several fields that say the same, the one that stands alone is the wrong one.
+    elif record.winner is not None and record.at_fault == (1 - record.winner,) != (fault.seat,):
+        raise Mismatch(f"{name}.seat", f"it is {fault.seat}, the seat that won")
+    elif record.ending == record.reason != fault.code:
+        raise Mismatch(f"{name}.code", f"it is {fault.code}, the ending {record.ending}")
+    if at_start and record.moves:
+        raise Mismatch("moves", f"a game that ended by {fault.code} has none")
     if fault.turn != turn:
-        raise Mismatch("fault.turn", f"recorded is {fault.turn}, judged {turn}")
-    if fault.code is Ending.ILLEGAL and fault.seat not in actors:
-        raise Mismatch("fault.seat", f"seat {fault.seat} was not to move")
+        raise Mismatch(f"{name}.turn", f"recorded is {fault.turn}, judged {turn}")
+    if fault.code in (Ending.ILLEGAL, Ending.RESIGN) and fault.seat not in actors:
+        raise Mismatch(f"{name}.seat", f"seat {fault.seat} was not to move")
+    spent_us, limit_us = fault.spent_us, fault.limit_us
+    if spent_us is not None and limit_us is not None and spent_us < limit_us:
+        raise Mismatch(f"{name}.spent_us", f"it is within the limit, {limit_us}")
 
 
-def _judge_illegal(game: Replay, fault: Fault) -> bool:
-    """Whether the recorded answer could be judged again. Raises Mismatch if it is legal."""
+def _judge_illegal(game: Replay, name: str, fault: Fault) -> bool:
+    """Whether the recorded answer could be judged again. Raises Mismatch if it is no illegal one.
+
+    What was cut off after its first 200 bytes is beyond judging.
+    """
     if fault.code is not Ending.ILLEGAL:
+        return False
+    if fault.received.endswith("…"):
         return False
     try:
         _, answer = decode_line(fault.received.encode().strip())
-    except Garbled:
-        return False
+    except Garbled as garbled:
+        raise Mismatch(f"{name}.received", f"it is no move at all: {garbled}") from None
     if not isinstance(answer, MoveReceived | OddMoveReceived):
-        return False
+        raise Mismatch(f"{name}.received", "it is no move at all")
     try:
         game.variant.read_move(game.end, fault.seat, answer.move)
     except IllegalMove:
         return True
-    raise Mismatch("fault.received", f"the move {answer.move!r} was legal")
+    except UnreadableMove as unreadable:
+        raise Mismatch(f"{name}.received", f"it is garbled, not illegal: {unreadable}") from None
+    raise Mismatch(f"{name}.received", f"the move {answer.move!r} was legal")
 
 
 def _show(value: object) -> str:

@@ -104,14 +104,15 @@ class Games:
 
     # What seldom happens.
 
-    def fail_one(self, player: Player, game: Game, code: Ending, detail: str, said: str) -> None:
+    def fail_one(
+        self, player: Player, game: Game, turn_id: int, code: Ending, detail: str, said: str
+    ) -> None:
         """A fault that names its game (illegal, resign) loses that game alone."""
         table = game.table
         seat = player.index ^ game.swap
         if code is not Ending.RESIGN:
-            player.outbox.append(Error(code, detail, game.name))
-        if table.fail(table.fault(seat, code, detail, said)):
-            self.after_round(game)
+            player.outbox.append(Error(code, detail, game.name, turn_id))
+        self._fail(game, table.fault(seat, code, detail, said))
 
     def fail_all(
         self,
@@ -126,9 +127,17 @@ class Games:
         for game in list(self.open.values()):
             table = game.table
             seat = player.index ^ game.swap
-            if table.fail(table.fault(seat, code, detail, said, spent_us, limit_us)):
-                self._ask_no_more(game)
-                self.after_round(game)
+            self._fail(game, table.fault(seat, code, detail, said, spent_us, limit_us))
+
+    def _fail(self, game: Game, fault: Fault) -> None:
+        try:
+            ended = game.table.fail(fault)
+        except Exception as error:
+            self.bug(game, error)
+            return
+        if ended:
+            self._ask_no_more(game)
+            self.after_round(game)
 
     def lose_unplayed(self, faults: list[Fault]) -> None:
         """The next game is lost, or void, before it could begin."""

@@ -130,8 +130,6 @@ class Player:
         self.fresh = True
         self.starts += 1
         deadline = time.monotonic() + upkeep.startup_ms / 1000
-        if self.log is not None:
-            self.log.parent.mkdir(parents=True, exist_ok=True)
         try:
             self.process = process = BotProcess(
                 bot.command,
@@ -178,7 +176,6 @@ class Player:
                 if self.outbox:
                     self.link.write(encode(self.outbox))
                 self.link.write(self.session.bye())
-                # The end of its input tells even a bot that does not know `bye`.
             except BrokenPipeError:
                 pass
             if self.process is not None:

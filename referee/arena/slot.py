@@ -13,9 +13,7 @@ usual price: the two functions are long and flat on purpose, and what happens se
 
 from __future__ import annotations
 
-import contextlib
 import gc
-import select
 import time
 from collections.abc import Callable, Iterable, Iterator
 from os import read, write
@@ -24,31 +22,24 @@ from typing import Literal
 
 from msgspec import Struct
 
-from referee.arena.game import Game, Setting
+from referee.arena.faults import Faults
+from referee.arena.game import Setting
 from referee.arena.games import Games
 from referee.arena.player import Player, Upkeep
 from referee.arena.stall import LATE_NS, SLICE_MS, StallWatch
+from referee.arena.switchboard import Switchboard
 from referee.bots.manifest import Bot
 from referee.clock import DEFAULT_STARTUP_MS, DEFAULT_WARM_UP_MS, NS_PER_MS
 from referee.links.pipe import READ_SIZE
-from referee.protocol.codec import encode, quote
+from referee.protocol.codec import encode
 from referee.protocol.messages import (
-    FLOOD_BYTES,
-    Error,
-    Event,
-    Misbehaved,
     MoveReceived,
-    OddMoveReceived,
-    ResignReceived,
     Turn,
 )
-from referee.protocol.session import State
 from referee.record import Record
 from referee.schedule import GameOrder
-from referee.verdict import ENDS_PROCESS, BotFault, Ending, Fault
+from referee.verdict import BotFault, Fault
 
-FLOOD_LOOK_S = 0.1
-FLOOD_QUIET_MS = 5
 GARBAGE_THRESHOLD = 100_000
 """New objects between two looks of the garbage collector: a game leaves no cycles behind."""
 
@@ -83,9 +74,9 @@ class Slot:
         self._house = house
         self._parallel = house.think == "parallel"
         self._now_ns = now_ns
-        self._by_fd: dict[int, Player] = {}
-        self._poller = select.poll()
-        self._poll = self._poller.poll
+        self._board = Switchboard()
+        self._poll, self._speakers = self._board.poll, self._board.speakers
+        self._faults = Faults(self.games, self._board, house.warm_up_ms)
         self._stalls = StallWatch([player.cpu_ns for player in self.players])
         self._width = 0
         self._leg: int | None = None
@@ -121,14 +112,14 @@ class Slot:
                 elif not waiting and not opened and not finished:
                     break
             for player in self.players:
-                player.leave()
+                self._say_bye(player)
         finally:
             gc.set_threshold(*thresholds)
             self.close()
 
     def close(self) -> None:
         for player in self.players:
-            self._stop(player)
+            self._faults.stop(player)
         self._stalls.close()
 
     # The path of every answer.
@@ -156,10 +147,13 @@ class Slot:
         if link is None or not turns:
             return
         if self._banked or player.fresh:
-            player.limit_ns = self._least_limit_ns(player)
+            player.limit_ns = self._faults.least_limit_ns(player)
         else:
             player.limit_ns = self._move_limit_ns
-        data = encode(outbox)
+        try:
+            data = encode(outbox)
+        except Exception:
+            data = self._encode_what_can_be(player)
         outbox.clear()
         player.stalled_ns = 0
         player.since_ns = self._woke_ns = asked_ns = self._now_ns()
@@ -170,10 +164,10 @@ class Slot:
         except BlockingIOError:
             sent = 0
         except BrokenPipeError:
-            self._input_closed(player)
+            self._faults.input_closed(player)
             return
         if sent != len(data):
-            self._send_later(player, data[sent:])
+            self._board.send_later(player, data[sent:])
         if not self._parallel:
             self._listen(player)
 
@@ -188,23 +182,20 @@ class Slot:
                 self._woke_late(at_ns, wait_ms)
             self._woke_ns = at_ns
             if not ready:
-                wait_ms = self._tick(at_ns)
-                continue
+                self._stalls.mark(at_ns)
             for fd, _ in ready:
-                speaker = self._by_fd.get(fd)
+                speaker = self._speakers.get(fd)
                 if speaker is None:
+                    self._flush(fd)
                     continue
                 try:
                     data = read(fd, READ_SIZE)
                 except BlockingIOError:
                     continue
-                except OSError:
-                    self._flush(speaker)
-                    continue
                 session = speaker.session
                 for event in session.receive(data) if data else session.end_of_input():
                     if type(event) is not MoveReceived:
-                        if self._hear_odd(speaker, event, data, at_ns):
+                        if self._faults.hear_odd(speaker, event, data, at_ns):
                             break
                         continue
                     game = speaker.turns.pop(event.id)
@@ -215,7 +206,7 @@ class Slot:
                         continue
                     limit_ns = speaker.limit_ns
                     if limit_ns is not None and spent_ns > limit_ns:
-                        if self._late(speaker, game, spent_ns):
+                        if self._faults.late(speaker, game, spent_ns):
                             break
                     elif speaker.fresh:
                         speaker.fresh = False
@@ -226,12 +217,15 @@ class Slot:
                             for seat in table.due:
                                 self.players[seat ^ game.swap].due.append(game)
                     except BotFault as fault:
-                        if self._bad_answer(speaker, game, fault, quote(event)):
+                        if self._faults.bad_answer(speaker, game, fault, event):
                             break
                     except Exception as error:
                         self.games.bug(game, error)
-            if self._parallel:
-                return
+            if turns or self._parallel:
+                # Noise must not stop the clocks: somebody may be late though something came.
+                wait_ms = self._check_clocks(at_ns)
+                if self._parallel:
+                    return
 
     # Dealing games and handing out records.
 
@@ -246,7 +240,8 @@ class Slot:
                     return
                 if waiting[0].leg != self._leg:
                     self._next_leg(waiting[0].leg)
-                self._start_bots(waiting[0])
+                if not self._start_bots(waiting[0]):
+                    return
                 continue
             games.begin()
 
@@ -254,10 +249,9 @@ class Slot:
         """Both bots are started anew, so that neither knows a hand from the leg before."""
         self._leg = leg
         for player in self.players:
-            player.leave()
-            self._stop(player)
+            self._say_bye(player)
 
-    def _start_bots(self, order: GameOrder) -> None:
+    def _start_bots(self, order: GameOrder) -> bool:
         """Start what is down. A bot that cannot be started loses the game that waits for it."""
         faults: list[Fault] = []
         for player in self.players:
@@ -270,14 +264,14 @@ class Slot:
                 code, detail, said = fault.code, fault.detail, fault.received
                 faults.append(Fault(seat=seat, turn=1, code=code, detail=detail, received=said))
                 continue
-            self._by_fd[link.fd] = player
-            self._poller.register(link.fd, select.POLLIN)
+            self._board.connect(player, link)
         if faults:
             self.games.lose_unplayed(faults)
-        else:
-            first, second = self.players
-            self._width = min(first.games_at_once, second.games_at_once, self._house.at_once)
-            self.games.alone = self._width == 1
+            return False
+        first, second = self.players
+        self._width = min(first.games_at_once, second.games_at_once, self._house.at_once)
+        self.games.alone = self._width == 1
+        return True
 
     def _hand_out(self) -> Iterator[Record]:
         """Give the records away. What the receiver takes for them is charged to no bot."""
@@ -292,30 +286,13 @@ class Slot:
 
     # Time.
 
-    def _least_limit_ns(self, player: Player) -> int | None:
-        """The least time after which one of the open turns may be late."""
-        limits_ns = [
-            limit_ns
-            for game in player.turns.values()
-            if (limit_ns := self._limit_ns(player, game)) is not None
-        ]
-        return min(limits_ns, default=None)
-
-    def _limit_ns(self, player: Player, game: Game) -> int | None:
-        """After how long this player's answer in this game is late."""
-        limit_ns = game.table.clock.limit_ns(player.index ^ game.swap)
-        if limit_ns is None or not player.fresh:
-            return limit_ns
-        return limit_ns + self._house.warm_up_ms * NS_PER_MS
-
-    def _tick(self, at_ns: int) -> int:
-        """Nothing came within the slice: is somebody late? How long to wait next."""
-        self._stalls.mark(at_ns)
+    def _check_clocks(self, at_ns: int) -> int:
+        """Is somebody late? How long to wait next, in milliseconds."""
         wait_ms = SLICE_MS
         for player in self.players:
             if not player.turns:
                 continue
-            player.limit_ns = self._least_limit_ns(player)
+            player.limit_ns = self._faults.least_limit_ns(player)
             if player.limit_ns is None:
                 continue
             spent_ns = at_ns - player.since_ns
@@ -323,10 +300,7 @@ class Slot:
             # be played again, and on a busy host a bot that hangs would never lose one.
             left_ns = player.limit_ns + player.stalled_ns - spent_ns
             if left_ns < 0:
-                late = min(
-                    player.turns.values(), key=lambda game: self._limit_ns(player, game) or 0
-                )
-                self._late(player, late, spent_ns)
+                self._faults.silent(player, spent_ns)
             else:
                 wait_ms = min(wait_ms, left_ns // NS_PER_MS + 1)
         return wait_ms
@@ -339,135 +313,26 @@ class Slot:
             if player.turns:
                 player.stalled_ns += stalled_ns
 
-    def _late(self, player: Player, game: Game, spent_ns: int) -> bool:
-        """Judge an answer, or a silence, past the least limit; False if this game's own holds."""
-        limit_ns = self._limit_ns(player, game)
-        if limit_ns is None or spent_ns <= limit_ns:
-            return False
-        if spent_ns - player.stalled_ns <= limit_ns:
-            self.games.stalled()
-            self._stop(player)
-            return True
-        self._break(
-            player,
-            Ending.TIMEOUT,
-            f"no answer within {limit_ns // NS_PER_MS} ms",
-            spent_us=spent_ns // 1000,
-            limit_us=limit_ns // 1000,
-        )
-        return True
+    # What seldom happens.
 
-    # Faults. Each says whether the player's process is gone.
+    def _flush(self, fd: int) -> None:
+        """A bot that was slow to read has read, or closed its end."""
+        deaf = self._board.flush(fd)
+        if deaf is not None:
+            self._faults.input_closed(deaf)
 
-    def _hear_odd(self, player: Player, event: Event, data: bytes, at_ns: int) -> bool:
-        """Anything but a plain move."""
-        if isinstance(event, Misbehaved):
-            self._misbehaved(player, event, ended=not data)
-            return True
-        if not isinstance(event, OddMoveReceived | ResignReceived):
-            return False
-        game = player.turns.pop(event.id)
-        spent_ns = at_ns - player.since_ns
-        player.since_ns = at_ns
-        if game.table.verdict is not None:
-            return False
-        if self._late(player, game, spent_ns):
-            return True
-        player.fresh = False
-        try:
-            if isinstance(event, ResignReceived):
-                raise BotFault(Ending.RESIGN, "the bot resigned")
-            seat = player.index ^ game.swap
-            if game.table.answer(seat, event.move, spent_ns, event.note):
-                self.games.after_round(game)
-        except BotFault as fault:
-            said = "" if isinstance(event, ResignReceived) else quote(event)
-            return self._bad_answer(player, game, fault, said)
-        except Exception as error:
-            self.games.bug(game, error)
-        return False
+    def _say_bye(self, player: Player) -> None:
+        self._board.forget(player)
+        player.leave()
 
-    def _bad_answer(self, player: Player, game: Game, fault: BotFault, said: str) -> bool:
-        """A complete answer that is at fault."""
-        if fault.code in ENDS_PROCESS:
-            self._break(player, fault.code, fault.detail, said)
-            return True
-        self.games.fail_one(player, game, fault.code, fault.detail, said)
-        return False
-
-    def _misbehaved(self, player: Player, event: Misbehaved, *, ended: bool) -> None:
-        code, detail = Ending(event.code), event.detail
-        if ended:
-            detail = player.last_words("closed its standard output")
-            if event.received:
-                detail += " in the middle of a line"
-        elif code is Ending.GARBLED and self._keeps_talking(player):
-            code, detail = Ending.FLOOD, f"more than {FLOOD_BYTES} bytes that nobody asked for"
-        self._break(player, code, detail, event.received)
-
-    def _keeps_talking(self, player: Player) -> bool:
-        """After a garbled line: does the bot go on and on? Then it is a flood."""
-        assert player.link is not None
-        poll = select.poll()
-        poll.register(player.link.fd, select.POLLIN)
-        heard = 0
-        give_up = time.monotonic() + FLOOD_LOOK_S
-        while heard <= FLOOD_BYTES and time.monotonic() < give_up and poll.poll(FLOOD_QUIET_MS):
-            data = player.link.read()
-            if not data:
-                return False
-            heard += len(data)
-        return heard > FLOOD_BYTES
-
-    def _input_closed(self, player: Player) -> None:
-        """The bot does not read any more."""
-        self._break(player, Ending.CRASH, player.last_words("closed its standard input"))
-
-    def _break(
-        self,
-        player: Player,
-        code: Ending,
-        detail: str,
-        said: str = "",
-        spent_us: int | None = None,
-        limit_us: int | None = None,
-    ) -> None:
-        """A fault that names no game: every open game of this bot is lost, and its process ends."""
-        link, session = player.link, player.session
-        if link is not None and code is not Ending.CRASH and session.state is not State.GREETING:
-            # For its author's log, should it still read.
-            with contextlib.suppress(BrokenPipeError):
-                link.write(encode([*player.outbox, Error(code, detail)]))
-        self._stop(player)
-        self.games.fail_all(player, code, detail, said, spent_us, limit_us)
-
-    def _stop(self, player: Player) -> None:
-        link = player.link
-        if link is not None:
-            for fd in (link.fd, link.out_fd):
-                if self._by_fd.pop(fd, None) is not None:
-                    self._poller.unregister(fd)
-        player.stop()
-
-    # Bots that read slowly.
-
-    def _send_later(self, player: Player, data: bytes) -> None:
-        """The pipe is full: the rest goes out when the bot has read."""
-        link = player.link
-        assert link is not None
-        link.unsent += data
-        if link.out_fd not in self._by_fd:
-            self._by_fd[link.out_fd] = player
-            self._poller.register(link.out_fd, select.POLLOUT)
-
-    def _flush(self, player: Player) -> None:
-        link = player.link
-        assert link is not None
-        try:
-            link.flush()
-        except BrokenPipeError:
-            self._input_closed(player)
-            return
-        if not link.unsent:
-            self._poller.unregister(link.out_fd)
-            del self._by_fd[link.out_fd]
+    def _encode_what_can_be(self, player: Player) -> bytes:
+        """A variant's script put something into a view or an event that JSON does not know."""
+        lines = b""
+        for message in player.outbox:
+            try:
+                lines += encode([message])
+            except Exception as error:
+                if isinstance(message, Turn):
+                    player.session.withdraw(message.id)
+                    self.games.bug(player.turns.pop(message.id), error)
+        return lines

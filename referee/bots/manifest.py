@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import shlex
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -85,15 +86,18 @@ def find_bot(text: str) -> Bot:
     name, equals, command = text.partition("=")
     if equals and "/" not in name:
         return _from_command(name.strip(), command)
-    folder = Path(text).expanduser()
-    if folder.name == MANIFEST and folder.is_file():
+    try:
+        folder = Path(text).expanduser()
+    except RuntimeError:  # ~somebody, whom the system does not know
+        folder = Path(text)
+    if folder.name == MANIFEST and _there(folder.is_file):
         folder = folder.parent
-    if (folder / MANIFEST).is_file():
+    if _there((folder / MANIFEST).is_file):
         return read_bot(folder)
     samples = sample_bots()
     if text in samples:
         return read_bot(samples[text])
-    if folder.is_dir():
+    if _there(folder.is_dir):
         raise BadBot(f"{text}: the folder has no {MANIFEST}")
     near = get_close_matches(text, samples, n=1)
     hint = f"did you mean {near[0]}? " if near else ""
@@ -101,6 +105,14 @@ def find_bot(text: str) -> Bot:
         f"no bot {text!r}: {hint}a bot is a folder with {MANIFEST}, "
         f'a sample bot ({", ".join(samples)}), or "name=command line"'
     )
+
+
+def _there(test: Callable[[], bool]) -> bool:
+    """Whether something is there; nothing is, under a name that is too long for a file."""
+    try:
+        return test()
+    except OSError:
+        return False
 
 
 def read_bot(folder: Path) -> Bot:
@@ -122,12 +134,15 @@ def read_bot(folder: Path) -> Bot:
     except msgspec.ValidationError as error:
         raise BadBot(f"{path}: {error}") from None
     _check_name(str(path), manifest.name)
-    if not manifest.command or not all(manifest.command):
+    if not manifest.command or not all(manifest.command) or "\0" in "".join(manifest.command):
         raise BadBot(f'{path}: command must be a list of words, for example ["python3", "bot.py"]')
     if manifest.games_at_once is not None and not 1 <= manifest.games_at_once <= 10_000:
         raise BadBot(f"{path}: games_at_once must be 1 to 10000")
     if manifest.transport != "stdio":
         raise BadBot(f'{path}: transport must be "stdio", not {manifest.transport!r}')
+    for name, value in manifest.env.items():
+        if not name or "=" in name or "\0" in name + value:
+            raise BadBot(f"{path}: env cannot set {name!r} to {value!r}")
     return Bot(
         name=manifest.name,
         command=tuple(manifest.command),
@@ -146,13 +161,13 @@ def _from_command(name: str, command: str) -> Bot:
     try:
         words = shlex.split(command)
     except ValueError as error:
-        raise BadBot(f"{name}={command}: {error}".lower()) from None
+        raise BadBot(f"{name}={command}: {str(error).lower()}") from None
     if not words:
         raise BadBot(f'{name}=: the command is missing; write "{name}=python3 my_bot.py"')
-    digest = hashlib.sha256(command.encode())
+    digest = hashlib.sha256(os.fsencode(command))
     for word in words:
         path = Path(word)
-        if path.is_file():
+        if _there(path.is_file) and os.access(path, os.R_OK):
             digest.update(path.read_bytes())
     return Bot(name=name, command=tuple(words), hash=digest.hexdigest()[:16])
 
@@ -168,7 +183,7 @@ def _check_name(where: str, name: str) -> None:
 def _hash_folder(folder: Path) -> str:
     digest = hashlib.sha256()
     for path in sorted(_files(folder)):
-        digest.update(str(path.relative_to(folder)).encode() + b"\0")
+        digest.update(os.fsencode(path.relative_to(folder)) + b"\0")
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()[:16]
 

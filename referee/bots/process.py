@@ -121,6 +121,9 @@ class BotProcess:
     def leave(self, within_s: float) -> None:
         """Give the bot a moment to exit by itself, then close."""
         if not self._closed:
+            # The end of its input tells even a bot that does not know `bye`.
+            assert self._keeper.stdin is not None
+            self._keeper.stdin.close()
             self.how_it_ended(within_s)
             self.close()
 

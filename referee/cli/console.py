@@ -15,13 +15,14 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import IO, NoReturn
 
 import msgspec
+import typer
 from rich.console import Console
 
 from referee.bots.manifest import BadBot
@@ -42,39 +43,84 @@ PIPE_CLOSED = 141
 MISTAKES = (BadBot, BadMatch, BadOption, BadRecord, BadTime, BadVariant, Mismatch)
 """What a person can put right; each carries the sentence that says how."""
 
-out = Console(highlight=False, soft_wrap=True)
-err = Console(highlight=False, soft_wrap=True, stderr=True)
+UsageError: type[Exception] = typer.BadParameter.__mro__[1]
+"""What typer raises for arguments that it cannot read, in whichever module it keeps it."""
+
+
+class Screen(Console):
+    """A console that shows text as it is: no markup, no emoji, no line breaks of its own."""
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(highlight=False, markup=False, emoji=False, soft_wrap=True, stderr=stderr)
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
+out = Screen()
+err = Screen(stderr=True)
 
 
 class Terminated(BaseException):
     """SIGTERM: end in good order."""
 
 
-def run(command: Callable[[], object]) -> NoReturn:
+def run(app: typer.Typer) -> NoReturn:
     """Run a command and exit with its status, never with a traceback for a known trouble."""
     signal.signal(signal.SIGTERM, _on_sigterm)
     try:
-        command()
+        status = _invoke(app)
         sys.stdout.flush()
     except MISTAKES as mistake:
-        fail(str(mistake), BAD_INPUT)
+        status = fail(str(mistake), BAD_INPUT)
     except KeyboardInterrupt:
-        fail("interrupted", INTERRUPTED)
+        status = fail("interrupted", INTERRUPTED)
     except Terminated:
-        fail("terminated", TERMINATED)
+        status = fail("terminated", TERMINATED)
     except BrokenPipeError:
-        # Whoever read our output has had enough. Python must not try to flush once more.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(PIPE_CLOSED)
+        # Whoever read our output has had enough.
+        status = PIPE_CLOSED
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        fail(f"{where}{error.strerror or error}", REFUSED)
-    sys.exit(0)
-
-
-def fail(sentence: str, status: int) -> NoReturn:
-    print(f"referee: {sentence}", file=sys.stderr)
+        status = fail(f"{where}{error.strerror or error}", REFUSED)
+    try:
+        sys.stdout.flush()
+    except OSError:
+        # Python would try once more on its way out, and complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(status)
+
+
+def _invoke(app: typer.Typer) -> int:
+    """What typer does, less its own ideas of a closed pipe, of Ctrl-C and of a mistake."""
+    command = typer.main.get_command(app)
+    try:
+        with command.make_context("referee", sys.argv[1:]) as context:
+            command.invoke(context)
+    except typer.Exit as done:
+        return done.exit_code
+    except UsageError as error:
+        sentence = error.format_message()  # type: ignore[attr-defined]
+        if not sentence.strip():  # It was the help, and it has been shown.
+            return BAD_INPUT
+        context = error.ctx  # type: ignore[attr-defined]
+        path = context.command_path if context is not None else "referee"
+        told = sentence[0].lower() + sentence[1:].rstrip(".")
+        return fail(f"{told}; see {path} --help", BAD_INPUT)
+    return 0
+
+
+def fail(sentence: str, status: int) -> int:
+    """Say what is wrong in one line, and give the exit status back."""
+    print(f"referee: {printable(sentence)}", file=sys.stderr)
+    return status
+
+
+def printable(text: str) -> str:
+    """One line that a terminal cannot take for commands, whoever wrote it."""
+    return "".join(
+        each if each.isprintable() else each.encode("unicode_escape").decode() for each in text
+    )
 
 
 def print_json(value: object) -> None:
@@ -90,9 +136,9 @@ def open_input(path: str) -> Iterator[IO[bytes]]:
         yield sys.stdin.buffer
         return
     if not Path(path).exists():
-        fail(f"{path}: no such file", BAD_INPUT)
+        raise BadRecord(f"{path}: no such file")
     if Path(path).is_dir():
-        fail(f"{path}: a folder, where a file is due", BAD_INPUT)
+        raise BadRecord(f"{path}: a folder, where a file is due")
     with Path(path).open("rb") as file:
         yield file
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated
+from contextlib import contextmanager
+from typing import IO, Annotated
 
 import typer
 
 from referee.cli import console
 from referee.record import BadRecord, Record, read_records
-from referee.replay import replay
+from referee.replay import Mismatch, replay
+from referee.rules.registry import BadVariant
 from referee.verify import verify
 
 SHOWN_MISMATCHES = 20
@@ -39,25 +41,39 @@ def replay_command(
 
         referee replay games.jsonl 17
     """
-    with console.open_input(file) as lines:
-        record = _find(file, (record for _, record in read_records(lines)), game)
+    with _lines(file) as lines:
+        record = _find((record for _, record in read_records(lines)), game)
     if json:
         console.print_json(record)
         return
-    for line in replay(record, variant).tell():
-        console.out.print(line, markup=False)
+    try:
+        story = replay(record, variant).tell()
+    except Mismatch as mismatch:
+        raise BadRecord(f"{file}: game {record.game}: {mismatch}") from None
+    for line in story:
+        console.out.print(console.printable(line))
 
 
-def _find(file: str, records: Iterator[Record], game: str | None) -> Record:
+@contextmanager
+def _lines(file: str) -> Iterator[IO[bytes]]:
+    """The lines of a file of records; what is wrong with one of them names the file."""
+    with console.open_input(file) as lines:
+        try:
+            yield lines
+        except (BadRecord, BadVariant) as bad:
+            raise type(bad)(f"{file}: {bad}") from None
+
+
+def _find(records: Iterator[Record], game: str | None) -> Record:
     names: list[str] = []
     for record in records:
         if game is None or record.game == game:
             return record
         names.append(record.game)
     if not names:
-        raise BadRecord(f"{file}: there is no record in it")
+        raise BadRecord("there is no record in it")
     shown = f"{names[0]} to {names[-1]}" if len(names) > 1 else names[0]
-    raise BadRecord(f"{file}: there is no game {game!r} in it; it holds {shown}")
+    raise BadRecord(f"there is no game {game!r} in it; it holds {shown}")
 
 
 def verify_command(
@@ -74,16 +90,16 @@ def verify_command(
 
         referee verify games.jsonl
     """
-    with console.open_input(file) as lines:
+    with _lines(file) as lines:
         report = verify(lines, variant)
+        if not report.records:
+            raise BadRecord("there is no record in it")
     if json:
         console.print_json(report)
     else:
         for finding in report.mismatches[:SHOWN_MISMATCHES]:
-            console.out.print(
-                f"{file}:{finding.line}: game {finding.game}: {finding.field}: {finding.why}",
-                markup=False,
-            )
+            found = f"game {finding.game}: {finding.field}: {finding.why}"
+            console.out.print(console.printable(f"{file}:{finding.line}: {found}"))
         more = len(report.mismatches) - SHOWN_MISMATCHES
         if more > 0:
             console.out.print(f"… and {more} more")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Annotated, Literal
 
@@ -13,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
 
 from referee.cli import console
 from referee.clock import (
@@ -24,6 +23,7 @@ from referee.clock import (
 )
 from referee.match import DEFAULT_TIME, MatchResult, play_match
 from referee.record import Record, encode_record
+from referee.rules.numbers import amount
 from referee.verdict import PRECEDENCE, Ending, exit_status
 
 REFRESH_S = 0.1
@@ -93,11 +93,10 @@ def match_command(
 ) -> None:
     """Play two bots against each other: score, Elo difference, and its 95 % interval."""
     screen = console.err if json or records == "-" else console.out
-    with _records_file(records) as file, _Progress(games) as progress:
+    with _RecordsFile(records) as file, _Progress(games) as progress:
 
         def keep(record: Record) -> None:
-            if file is not None:
-                file.write(encode_record(record) + b"\n")
+            file.add(record)
             progress.advance()
 
         result = play_match(
@@ -130,17 +129,42 @@ def match_command(
 match_command.__doc__ = f"{match_command.__doc__}\n{EXAMPLES}"
 
 
-@contextmanager
-def _records_file(path: str | None) -> Iterator[IO[bytes] | None]:
-    """Where records go. An existing file is not overwritten by accident of a wrong match."""
-    if path is None:
-        yield None
-    elif path == "-":
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
-    else:
-        with Path(path).open("wb") as file:
-            yield file
+class _RecordsFile:
+    """Where records go. It is opened with the first of them, so that a match that cannot be
+    played overwrites nothing."""
+
+    def __init__(self, path: str | None) -> None:
+        self._path = path
+        self._file: IO[bytes] | None = None
+
+    def __enter__(self) -> _RecordsFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            if self._path == "-":
+                sys.stdout.buffer.flush()
+            elif self._file is not None:
+                self._file.close()
+        except OSError as error:
+            raise self._named(error) from None
+
+    def add(self, record: Record) -> None:
+        if self._path is None:
+            return
+        try:
+            if self._file is None:
+                if self._path == "-":
+                    self._file = sys.stdout.buffer
+                else:
+                    self._file = open(self._path, "wb")  # noqa: SIM115  # __exit__ closes it
+            self._file.write(encode_record(record) + b"\n")
+        except OSError as error:
+            raise self._named(error) from None
+
+    def _named(self, error: OSError) -> OSError:
+        error.filename = "standard output" if self._path == "-" else self._path
+        return error
 
 
 class _Progress:
@@ -185,8 +209,10 @@ def _show(screen: Console, result: MatchResult, took_s: float, *, pin: bool) -> 
     score = result.score
     first, second = result.players
     screen.print(
-        f"[bold]{first}[/bold] against [bold]{second}[/bold], {result.variant}: "
-        f"{result.games} games in {took_s:.1f} s, seed {result.seed}"
+        Text.assemble(
+            *((first, "bold"), " against ", (second, "bold"), f", {result.variant}: "),
+            f"{amount(result.games, 'game')} in {took_s:.1f} s, seed {result.seed}",
+        )
     )
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     for heading in ("", "wins", "draws", "losses", "points"):
@@ -197,9 +223,9 @@ def _show(screen: Console, result: MatchResult, took_s: float, *, pin: bool) -> 
     screen.print(table)
     screen.print(_elo_line(result))
     if result.unrated:
-        screen.print(f"{result.unrated} games are void or forfeited and in no score.")
+        screen.print(f"{amount(result.unrated, 'game')} void or forfeited, in no score.")
     if result.replayed:
-        screen.print(f"{result.replayed} games were spoilt by the host and played again.")
+        screen.print(f"{amount(result.replayed, 'game')} spoilt by the host and played again.")
     _show_faults(screen, result)
     if pin and result.pinned is None:
         screen.print("No core was free to pin to: times per move are larger than they need be.")
@@ -210,8 +236,9 @@ def _elo_line(result: MatchResult) -> str:
     name = result.players[0]
     if score.elo is not None and score.err95 is not None:
         return (
-            f"Elo difference {score.elo:+.0f} ± {score.err95:.0f} (95 %, from {score.pairs} pairs "
-            f"of games); {name} is the stronger one with {score.superiority:.1%} likelihood"
+            f"Elo difference {score.elo:+.0f} ± {score.err95:.0f} (95 %, from "
+            f"{amount(score.pairs, 'pair')} of games); {name} is the stronger one with "
+            f"{score.superiority:.1%} likelihood"
         )
     if score.bound_elo is not None:
         word = "more" if score.bound == ">" else "less"
@@ -227,15 +254,12 @@ def _show_faults(screen: Console, result: MatchResult) -> None:
         if not counts:
             continue
         summary = ", ".join(f"{count} {code}" for code, count in sorted(counts.items()))
-        screen.print(f"Faults of {player}: {summary}", markup=False)
+        screen.print(f"Faults of {player}: {summary}")
         own = [(game, fault) for name, game, fault in result.faults if name == player]
         for game, fault in own[:SHOWN_FAULTS]:
             sent = f"; it sent {fault.received}" if fault.received else ""
-            screen.print(
-                f"  game {game}, turn {fault.turn}: {fault.code}, {fault.detail}{sent}",
-                markup=False,
-            )
+            screen.print(f"  game {game}, turn {fault.turn}: {fault.code}, {fault.detail}{sent}")
         if sum(counts.values()) > SHOWN_FAULTS:
             screen.print(f"  … and {sum(counts.values()) - SHOWN_FAULTS} more")
     for player, path in result.logs.items():
-        screen.print(f"stderr of {player}: {path}", markup=False)
+        screen.print(f"stderr of {player}: {path}")

@@ -34,22 +34,22 @@ def variants_command(
             return
         width = max(len(variant.name) for variant in variants)
         for variant in variants:
-            console.out.print(f"{variant.name:{width}}  {variant.summary}", markup=False)
+            console.out.print(f"{variant.name:{width}}  {variant.summary}")
         console.out.print("\nreferee variants NAME shows the rules and the options of one.")
         return
     variant = find_variant(name)
     if json:
         console.print_json(_facts(variant) | {"book": variant.book()})
         return
-    console.out.print(variant.book(), markup=False)
-    console.out.print(f"\nMoves\nA move is {variant.move_help}.", markup=False)
+    console.out.print(variant.book())
+    console.out.print(f"\nMoves\nA move is {variant.move_help}.")
     if variant.options:
-        console.out.print("\nOptions (--option NAME=VALUE)", markup=False)
+        console.out.print("\nOptions (--option NAME=VALUE)")
     for option in variant.options:
-        console.out.print(f"- {option.name}: {option.help}; {_values(option)}", markup=False)
-    console.out.print(f"\nEndings (scores are {variant.scores_mean})", markup=False)
+        console.out.print(f"- {option.name}: {option.help}; {_values(option)}")
+    console.out.print(f"\nEndings (scores are {variant.scores_mean})")
     for reason, meaning in variant.reasons.items():
-        console.out.print(f"- {reason}: {meaning}", markup=False)
+        console.out.print(f"- {reason}: {meaning}")
 
 
 def _values(option: Option) -> str:
@@ -94,9 +94,9 @@ def check_variant_command(
     else:
         for step in report.steps:
             mark = "pass" if step.passed else "FAIL"
-            console.out.print(f"{mark}  {step.name}: {step.detail}", markup=False)
+            console.out.print(f"{mark}  {step.name}: {step.detail}")
         failed = sum(not step.passed for step in report.steps)
         verdict = "all steps passed" if not failed else f"{failed} steps failed"
-        console.out.print(f"{report.variant}: {report.games} games, {verdict}", markup=False)
+        console.out.print(f"{report.variant}: {report.games} games, {verdict}")
     if not all(step.passed for step in report.steps):
         raise typer.Exit(console.DOES_NOT_HOLD)

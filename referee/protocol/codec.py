@@ -58,7 +58,7 @@ def decode_plain_answers(data: bytes) -> list[MoveReceived] | None:
         return None
     # msgspec does not care where lines end. As many line ends as objects, each right behind an
     # object: one object a line.
-    if not len(answers) == data.count(b"\n") == data.count(b"}\n"):
+    if not 0 < len(answers) == data.count(b"\n") == data.count(b"}\n"):
         return None
     spare = data.count(b":") - 2 * len(answers)
     if spare and spare != sum(answer.kind == "move" for answer in answers):

@@ -164,6 +164,10 @@ class Session:
             if end < 0:
                 self._tail += data[start:]
                 break
+            if end == start and not self._tail:
+                # Blank lines come by the megabyte or not at all: skip a run of them in one go.
+                start = len(data) - len(data[start:].lstrip(b"\n"))
+                continue
             line = bytes(self._tail) + data[start:end]
             self._tail.clear()
             start = end + 1

@@ -1,16 +1,24 @@
-"""Plays any legal move, each as likely as the others. Plays every variant.
+"""Learns what an opponent tends to play, and plays what does best against that. Every variant.
 
-The yardstick: a bot that does not beat this one has not understood its game.
+How it thinks. For each opponent, by name, it counts what was played in which situation: in which
+round (difference, underdog), in answer to which attack (duel) or card (deck), as which play of its
+own (target). Before each move it weighs the possible replies by these counts and scores every legal
+move by what it gains on average, less the worth of the number that it spends. In target, where
+there is nothing to counter, it copies what the opponent did and takes the target when it can. In a
+variant that it does not know it plays at random.
 
-To write a bot of your own, copy this folder, change the name here and in bot.toml, and rewrite
-`Game.choose`. Print for yourself to stderr; stdout belongs to the referee.
+It remembers across the games of one process. So, unlike the other sample bots, its answers do not
+depend on the messages of one game alone, and its games cannot be reproduced one by one.
 """
 
 import json
 import os
 import random
+from collections import Counter, defaultdict
 
-HELLO = {"type": "hello", "protocol": 1, "name": "random", "games_at_once": 64}
+HELLO = {"type": "hello", "protocol": 1, "name": "counter", "games_at_once": 64}
+TRUST = 3  # how much one observation weighs against not knowing
+SEEN = defaultdict(Counter)  # (opponent, variant) -> how often (situation, reply) was seen
 
 
 class Game:
@@ -18,14 +26,99 @@ class Game:
 
     def __init__(self, start):
         self.luck = random.Random(start["bot_seed"])
+        self.size = start["options"].get("size", 10)
+        self.score = SCORES.get(start["variant"], unknown)
+        self.seen = SEEN[start["players"][1 - start["seat"]], start["variant"]]
+        self.plays = 0  # of the opponent, where the players move in turn
+        self.faced = None  # my card that the opponent's next one will answer
 
     def choose(self, view, legal, events):
-        """The move to play, or None to resign.
+        """The move that promises the most, or None to resign where the moves are not listed."""
+        for event in events:
+            self.learn(event)
+        if not legal:
+            return None
+        return max(legal, key=lambda move: (self.score(self, view, move), self.luck.random()))
 
-        `view` is all that this seat may know, `legal` lists the legal moves (None where the
-        variant has too many), `events` tells what happened since this seat's last turn.
-        """
-        return self.luck.choice(legal) if legal else None
+    def learn(self, event):
+        """Count what the opponent did, if the event tells."""
+        if "by" in event:
+            if event["by"] == "mine":
+                self.faced = event.get("card")
+            else:
+                situation = self.faced if "card" in event else self.plays
+                self.seen[situation, event.get("card", event.get("move"))] += 1
+                self.plays += 1
+        elif event.get("role") == "attack":
+            self.seen[event["mine"], event["theirs"]] += 1
+        elif "result" in event:
+            self.seen[event["round"], event["theirs"]] += 1
+
+    def expect(self, situation, replies, gain):
+        """The mean gain over the replies, in which those seen before weigh more."""
+        total = weights = 0
+        for reply in replies:
+            weight = 1 + TRUST * self.seen[situation, reply]
+            weights += weight
+            total += weight * gain(reply)
+        return total / weights
+
+
+def difference(game, view, move):
+    """To win the round with as low a number as possible."""
+    gained = game.expect(
+        view["round"], view["theirs"]["numbers"], lambda reply: (move > reply) - (move < reply)
+    )
+    return gained - 1.5 * move / game.size
+
+
+def underdog(game, view, move):
+    """To win the round; a number exactly one below the other wins."""
+
+    def gain(reply):
+        ahead = (move > reply) - (move < reply)
+        return -ahead if abs(move - reply) == 1 else ahead
+
+    spent = 0.5 * move / game.size
+    return game.expect(view["round"], view["theirs"]["numbers"], gain) - spent
+
+
+def duel(game, view, move):
+    """To lose no life, or to take as much as possible, and to spend little."""
+    if view["role"] == "defend":
+        return -move - game.size * max(0, view["attack"] - move)
+    damage = game.expect(move, view["theirs"]["numbers"], lambda reply: max(0, move - reply))
+    return damage - move / 2
+
+
+def target(game, view, move):
+    """To reach the target, or else to do what the opponent did, but not to go beyond."""
+    sign, number, score = move[0], int(move[1:]), view["mine"]["score"]
+    reached = score + number if sign == "+" else score * number
+    if reached == view["target"]:
+        return float("inf")
+    played = game.size - len(view["mine"]["numbers"])
+    return game.seen[played, move] - 0.5 * (reached > view["target"])
+
+
+def deck(game, view, move):
+    """The lead in HP that the card wins now, and that the answer to it will cost."""
+    last, cards = view["theirs"]["last"], range(1, game.size + 1)
+    return (move - last if last else 0) + game.expect(move, cards, lambda reply: move - reply)
+
+
+def unknown(game, view, move):
+    """All moves are the same to whoever does not know the rules."""
+    return 0
+
+
+SCORES = {
+    "difference": difference,
+    "underdog": underdog,
+    "duel": duel,
+    "target": target,
+    "deck": deck,
+}
 
 
 def answer(game, turn):

@@ -46,6 +46,7 @@ def play(first: Bot, second: Bot, *, games: int = 2, **terms: Any) -> Played:
     The honest bot writes to stderr only where the referee breaks the protocol.
     """
     mark = uuid.uuid4().hex
+    descriptors = open_descriptors()
     marked = [structs.replace(each, env={**each.env, MARK: mark}) for each in (first, second)]
     records: list[Record] = []
     terms = {"time": "10s", "warm_up_ms": 0, "seed": "tests", **terms}
@@ -53,6 +54,7 @@ def play(first: Bot, second: Bot, *, games: int = 2, **terms: Any) -> Played:
         terms.setdefault("logs", Path(folder))
         result = play_match(*marked, games=games, on_record=records.append, **terms)
         assert left_of(mark) == []
+        assert open_descriptors() == descriptors
         assert "good" not in result.logs, Path(result.logs["good"]).read_text()
     assert len(records) == result.games == games
     assert len({record.game for record in records}) == games
@@ -91,7 +93,11 @@ def all_by_rules(played: Played) -> None:
         assert (record.ending, record.fault) == (Ending.RULES, None)
         assert record.attempt == 1
         assert len(record.spent_us) == len(record.moves) > 0
-    assert played.result.fault_counts == dict.fromkeys(played.result.players, {})
+    assert played.result.fault_counts == {name: {} for name in played.result.players}
+
+
+def open_descriptors() -> int:
+    return sum(1 for _ in Path("/proc/self/fd").iterdir()) if PROC else 0
 
 
 def left_of(mark: str) -> list[str]:

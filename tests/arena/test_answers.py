@@ -56,21 +56,22 @@ def test_many_stale_lines_are_a_flood(kind: str) -> None:
 @pytest.mark.parametrize(
     ("how", "code", "detail", "received"),
     [
-        ("number", "illegal", f"99 is not legal here; {LEGAL}", '"move":99'),
-        ("float", "illegal", "5.0 is not a move; send 5", '"move":5.0'),
-        ("text", "illegal", "'5' is not a move; send 5", '"move":"5"'),
+        ("number", "illegal", f"99 is not legal here; {LEGAL}", '"move":99}'),
+        ("float", "illegal", "5.0 is not a move; send 5", '"move":5.0}'),
+        ("text", "illegal", "'5' is not a move; send 5", '"move":"5"}'),
         ("resign", "resign", "the bot resigned", ""),
     ],
 )
 def test_illegal_and_resign(how: str, code: str, detail: str, received: str) -> None:
     played = play(bot("illegal", how), honest(), games=2)
     for fault in all_lost(played, code, detail):
-        assert received in fault.received.replace(": ", ":")
+        assert received in fault.received.replace(" ", "")
         assert fault.turn == 1 + fault.seat
 
 
-@pytest.mark.parametrize(("how", "code"), [("number", "illegal"), ("resign", "resign")])
-@pytest.mark.parametrize("variant", ["underdog", "duel"])
+@pytest.mark.parametrize(
+    ("how", "code", "variant"), [("number", "illegal", "underdog"), ("resign", "resign", "duel")]
+)
 def test_illegal_loses_its_game_alone(how: str, code: str, variant: str) -> None:
     """Eight games on a link: two are lost, the others go on, and nobody is started anew."""
     played = play(bot("illegal", how, 8, 3, 6), honest(8), variant=variant, games=12)

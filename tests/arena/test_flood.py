@@ -26,7 +26,7 @@ HEAD = TAIL = 32 * 1024
 )
 def test_flood(how: str, detail: str) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    played = play(bot("flood", how), honest(), games=2)
+    played = play(bot("flood", how), honest(), games=1)
     for fault in all_lost(played, "flood", detail):
         assert len(fault.received) <= 1_000
         assert fault.turn == 1 + fault.seat
@@ -51,10 +51,8 @@ def test_flood_to_stderr_is_the_bots_own_affair(tmp_path: Path) -> None:
 
 
 def test_flood_to_stderr_is_no_answer(tmp_path: Path) -> None:
-    played = play(
-        *(bot("flood", "stderr only"), honest()),
-        **{"games": 1, "logs": tmp_path, "time": "300ms", "grace_ms": 50},
-    )
+    bots = bot("flood", "stderr only"), honest()
+    played = play(*bots, games=1, logs=tmp_path, time="300ms", grace_ms=50)
     all_lost(played, "timeout", "no answer within 350 ms")
     log = (tmp_path / "bad.stderr.txt").read_bytes()
     assert HEAD + TAIL < len(log) < HEAD + TAIL + 100

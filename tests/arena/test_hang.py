@@ -12,9 +12,9 @@ LIMIT: dict[str, Any] = {"time": "200ms", "grace_ms": 50}
 SILENCE = "no answer within 250 ms"
 
 
-@pytest.mark.parametrize("variant", ["underdog", "duel"])
-@pytest.mark.parametrize("think", ["in turn", "parallel"])
+@pytest.mark.parametrize(("variant", "think"), [("underdog", "in turn"), ("duel", "parallel")])
 def test_hang_in_every_game(variant: str, think: str) -> None:
+    """Ended, started anew, and silent again; the other plays on and waits for nothing else."""
     played = play(bot("hang", "silent"), honest(), variant=variant, games=3, think=think, **LIMIT)
     for fault in all_lost(played, "timeout", SILENCE):
         assert fault.limit_us == 250_000
@@ -23,14 +23,7 @@ def test_hang_in_every_game(variant: str, think: str) -> None:
         assert fault.received == ""
 
 
-def test_hang_as_second_bot() -> None:
-    played = play(honest(), bot("hang", "silent"), games=2, **LIMIT)
-    first, second = all_lost(played, "timeout", SILENCE)
-    assert (first.seat, first.turn, second.seat, second.turn) == (1, 2, 0, 1)
-
-
-@pytest.mark.parametrize("how", ["lines", "spaces"])
-@pytest.mark.parametrize("bad_first", [True, False])
+@pytest.mark.parametrize(("how", "bad_first"), [("lines", True), ("spaces", False)])
 def test_noise_does_not_stop_the_clock(how: str, bad_first: bool) -> None:
     """Blank lines and half lines keep the referee awake; the time runs all the same."""
     bad, good = bot("hang", how), honest()
@@ -51,7 +44,7 @@ def test_noise_of_one_does_not_stop_the_clock_of_the_other() -> None:
 @pytest.mark.parametrize("variant", ["underdog", "duel"])
 def test_late_answer_is_no_answer(variant: str) -> None:
     """The answer comes after the limit: it is neither taken for this turn nor for the next."""
-    played = play(bot("slow", 0.6, 0.6), honest(), variant=variant, games=2, **LIMIT)
+    played = play(bot("slow", 0.6, 0.6), honest(), variant=variant, games=1, **LIMIT)
     all_lost(played, "timeout", SILENCE)
     for record in played.records:
         bad = record.players.index("bad")
@@ -62,7 +55,9 @@ def test_late_answer_is_no_answer(variant: str) -> None:
 def test_bank_is_charged_and_runs_out() -> None:
     """300 ms for the game and 10 ms a move, at 100 ms a move: gone at the fourth."""
     options = {"points": 10}
-    played = play(bot("slow", 0.1, 0.1), honest(), time="300ms+10ms", grace_ms=0, options=options)
+    played = play(
+        bot("slow", 0.1, 0.1), honest(), time="300ms+10ms", grace_ms=0, options=options, games=1
+    )
     for record in played.records:
         bad = record.players.index("bad")
         (fault,) = record.faults()
@@ -79,6 +74,7 @@ def test_bank_is_charged_and_runs_out() -> None:
             assert after == pytest.approx(before - spent + 10, abs=2)
         due_ms = left_ms[-1] - spent_ms[-1] + 10
         assert fault.limit_us == pytest.approx(due_ms * 1000, abs=3_000)
+        assert fault.limit_us is not None
         assert fault.detail == f"no answer within {fault.limit_us // 1000} ms"
         assert fault.turn == len(record.moves) + 1 + bad
 
@@ -94,25 +90,16 @@ def test_increment_keeps_a_steady_bot_alive() -> None:
 
 def test_grace_is_not_charged() -> None:
     """The bank holds 100 ms; the answer comes within the grace; the increment is all there."""
-    played = play(
-        *(bot("slow", 0.2, 0.0), honest()),
-        **{"variant": "difference", "time": "100ms+400ms", "grace_ms": 2_000, "games": 1},
-    )
+    bots = bot("slow", 0.2, 0.0), honest()
+    played = play(*bots, variant="difference", time="100ms+400ms", grace_ms=2_000, games=1)
     all_by_rules(played)
     left_ms = [int(note) for note in played.records[0].notes.values()]
     assert left_ms[:2] == [100, 400]
 
 
 def test_first_answer_of_a_process_has_time_to_warm_up() -> None:
-    played = play(bot("slow", 0.6, 0.0), honest(), warm_up_ms=2_000, games=2, **LIMIT)
+    played = play(bot("slow", 0.6, 0.0), honest(), warm_up_ms=2_000, games=1, **LIMIT)
     all_by_rules(played)
-
-
-def test_second_answer_has_no_more_warm_up() -> None:
-    played = play(bot("slow", 0.6, 0.6), honest(), warm_up_ms=2_000, games=1, **LIMIT)
-    (fault,) = all_lost(played, "timeout", SILENCE)
-    assert fault.turn == 3
-    assert len(played.records[0].moves) == 2
 
 
 def test_warm_up_ends_too() -> None:
@@ -120,15 +107,16 @@ def test_warm_up_ends_too() -> None:
     all_lost(played, "timeout", "no answer within 550 ms")
 
 
-def test_restarted_process_warms_up_again() -> None:
+def test_second_answer_has_no_more_warm_up() -> None:
     """Game 1: the second answer is late. Game 2: a new process, and its first answer is not."""
     played = play(bot("slow", 0.5, 0.5), honest(), warm_up_ms=1_500, games=2, **LIMIT)
-    for fault in all_lost(played, "timeout", SILENCE):
-        assert fault.turn == 3 + fault.seat
+    faults = all_lost(played, "timeout", SILENCE)
+    assert [fault.turn for fault in faults] == [3, 4]
+    assert [len(record.moves) for record in played.records] == [2, 2]
 
 
 def test_no_limit() -> None:
-    played = play(bot("slow", 0.4, 0.0), honest(), time="none", grace_ms=0, games=2)
+    played = play(bot("slow", 0.4, 0.0), honest(), time="none", grace_ms=0, games=1)
     all_by_rules(played)
     assert played.records[0].clock.move_ms is None
     assert set(played.records[0].notes.values()) == {"None"}

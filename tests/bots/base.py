@@ -1,17 +1,24 @@
 """The protocol loop that the bots of the tests share, so that each of them shows only its fault.
 
-The standard library alone: a bot knows nothing of the referee but protocol 1.
+A bot knows nothing of the referee but protocol 1. The tests start hundreds of them, so nothing is
+imported that can be done without: no `json`, which would double the time that a bot takes to start.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-from collections.abc import Callable, Iterator
-from typing import Any
 
-Message = dict[str, Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    Message = dict[str, Any]
+else:
+    Message = dict
+
+JSON = {"null": None, "true": True, "false": False}
 
 
 def say(data: bytes, fd: int = 1) -> None:
@@ -20,7 +27,13 @@ def say(data: bytes, fd: int = 1) -> None:
 
 
 def line(message: Message) -> bytes:
-    return json.dumps(message).encode() + b"\n"
+    """Texts without quotes or backslashes, and numbers."""
+    fields = (f'"{name}": {_json(value)}' for name, value in message.items())
+    return f"{{{', '.join(fields)}}}\n".encode()
+
+
+def _json(value: object) -> str:
+    return f'"{value}"' if isinstance(value, str) else str(value)
 
 
 def answer(turn: Message, **more: object) -> Message:
@@ -32,9 +45,15 @@ def greet(games_at_once: int = 1) -> None:
     say(line({"type": "hello", "name": "a bot of the tests", "games_at_once": games_at_once}))
 
 
+def read(text: bytes) -> Message:
+    """What the referee sends is JSON without surprises: Python, but for three words."""
+    message: Message = eval(text, JSON)
+    return message
+
+
 def listen() -> Iterator[Message]:
     for text in sys.stdin.buffer:
-        yield json.loads(text)
+        yield read(text)
 
 
 def serve(

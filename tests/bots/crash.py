@@ -43,7 +43,7 @@ def on_turn(turn: Message) -> None:
         sys.exit(4)
 
 
-def on_over(over: Message) -> None:
+def on_over(_: Message) -> None:
     if how == "between":
         sys.exit(0)
 

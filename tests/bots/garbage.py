@@ -1,6 +1,6 @@
 """Sends a line that is no message of the protocol: in game N the N-th of them.
 
-    garbage.py [NAME]        with a name, this one in all games
+garbage.py [NAME]        with a name, this one in all games
 """
 
 from __future__ import annotations
@@ -12,36 +12,21 @@ from tests.bots.base import Message, answer, line, say, serve
 LINES = {
     "stray print": "thinking…".encode(),
     "NaN": b'{"id":ID,"move":NaN}',
-    "Infinity": b'{"id":ID,"move":-Infinity}',
-    "NaN in a field that nobody knows": b'{"id":ID,"move":5,"eval":NaN}',
     "too large a float": b'{"id":ID,"move":1e999}',
     "too large a float in a field that nobody knows": b'{"id":ID,"move":5,"eval":1e999}',
     "the same key twice": b'{"id":ID,"move":5,"move":6}',
-    "the same id twice": b'{"id":ID,"id":ID,"move":5}',
     "true as id": b'{"id":true,"move":5}',
-    "text as id": b'{"id":"ID","move":5}',
-    "float as id": b'{"id":ID.0,"move":5}',
     "no id": b'{"move":5}',
-    "no move": b'{"id":ID}',
     "move true": b'{"id":ID,"move":true}',
     "move null": b'{"id":ID,"move":null}',
     "move in a list": b'{"id":ID,"move":[5]}',
-    "move in an object": b'{"id":ID,"move":{"number":5}}',
     "lone surrogate": rb'{"id":ID,"move":"\ud800"}',
-    "lone surrogate in a note": rb'{"id":ID,"move":5,"note":"\ud800"}',
     "5,000 digits": b'{"id":ID,"move":' + b"5" * 5_000 + b"}",
-    "5,000 digits in a field that nobody knows": b'{"id":ID,"move":5,"x":' + b"5" * 5_000 + b"}",
-    "2**53 + 1": b'{"id":ID,"move":9007199254740993}',
     "bare number": b"5",
-    "list": b"[5]",
     "bad UTF-8": b'{"id":ID,"move":"\xff"}',
-    "bad UTF-8 in a field that nobody knows": b'{"id":ID,"move":5,"x":"\xff"}',
     "60,000 brackets": b'{"id":ID,"move":' + b"[" * 60_000,
     "30,000 pairs of brackets": b'{"id":ID,"move":5,"x":' + b"[" * 30_000 + b"]" * 30_000 + b"}",
     "70,000 bytes": b'{"id":ID,"move":5,"note":"' + b"x" * 70_000 + b'"}',
-    "unknown type": b'{"type":"shout","id":ID}',
-    "second hello": b'{"type":"hello","name":"again"}',
-    "cut off": b'{"id":ID,"move":5',
 }
 
 

@@ -1,6 +1,6 @@
 """Plays by the book, and holds the referee to it: where the referee errs, it exits with 9.
 
-    honest.py [GAMES_AT_ONCE [SECONDS]]        SECONDS: what it takes over a move
+honest.py [GAMES_AT_ONCE [SECONDS]]        SECONDS: what it takes over a move
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 0.0
 seeds: dict[str, int] = {}
 last_id = 0
 for message in listen():
-    kind, game = message["type"], message.get("game")
+    kind, game = message["type"], message.get("game", "")
     wrong = ""
     if kind == "hello":
         greet(games_at_once)

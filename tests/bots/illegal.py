@@ -1,19 +1,18 @@
 """Plays on, but in some of its games answers what loses that game.
 
-    illegal.py number|float|text|resign [GAMES_AT_ONCE [GAME …]]        no games named: in all
+illegal.py number|float|text|resign [GAMES_AT_ONCE [GAME …]]        no games named: in all
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 
 from tests.bots.base import Message, answer, line, say, serve
 
 how = sys.argv[1]
 games_at_once = int(sys.argv[2]) if len(sys.argv) > 2 else 1
 games = sys.argv[3:]
-MOVES: Mapping[str, object] = {"number": 99, "float": 5.0, "text": "5"}
+MOVES: Message = {"number": 99, "float": 5.0, "text": "5"}
 
 
 def on_turn(turn: Message) -> None:

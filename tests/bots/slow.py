@@ -1,13 +1,13 @@
 """Takes its time, and touches a file when it begins to think.
 
-    slow.py FIRST REST [FILE]        seconds for the first answer of the process, and for the others
+slow.py FIRST REST [FILE]        seconds for the first answer of the process, and for the others
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import time
-from pathlib import Path
 
 from tests.bots.base import Message, answer, line, say, serve
 
@@ -16,7 +16,8 @@ pauses = [float(sys.argv[1])]
 
 def on_turn(turn: Message) -> None:
     if len(sys.argv) > 3:
-        Path(sys.argv[3]).touch()
+        with open(sys.argv[3], "a"):
+            os.utime(sys.argv[3])
     time.sleep(pauses.pop() if pauses else float(sys.argv[2]))
     say(line(answer(turn, note=str(turn["left_ms"]))))
 

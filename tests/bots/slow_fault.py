@@ -1,6 +1,6 @@
 """Thinks for some seconds and then plays a number that it does not have.
 
-    slow_fault.py SECONDS
+slow_fault.py SECONDS
 """
 
 from __future__ import annotations

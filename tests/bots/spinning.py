@@ -1,6 +1,6 @@
 """Burns the core on its turn, and answers far too late.
 
-    spinning.py threads|processes SECONDS
+spinning.py threads|processes SECONDS
 """
 
 from __future__ import annotations

@@ -11,9 +11,9 @@ some FILE N as exits, the first N times (counted in FILE); then it plays
 
 from __future__ import annotations
 
+import os
 import sys
 import time
-from pathlib import Path
 
 from tests.bots.base import Message, answer, greet, line, listen, say, serve
 
@@ -43,9 +43,8 @@ elif how == "hello, move":
     say(line({"type": "hello"}) + line({"id": 1, "move": 1}))
     serve(on_turn)
 elif how == "some":
-    starts = Path(sys.argv[2])
-    with starts.open("a") as file:
-        file.write(".")
-    if starts.stat().st_size <= int(sys.argv[3]):
+    with open(sys.argv[2], "a") as starts:
+        starts.write(".")
+    if os.stat(sys.argv[2]).st_size <= int(sys.argv[3]):  # noqa: PTH116
         sys.exit(1)
     serve(on_turn)

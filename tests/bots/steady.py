@@ -1,6 +1,6 @@
 """Plays at random, but from the game's `bot_seed` alone: the same seed gives the same game.
 
-    steady.py GAMES_AT_ONCE
+steady.py GAMES_AT_ONCE
 """
 
 from __future__ import annotations

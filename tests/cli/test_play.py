@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
 import fcntl
 import itertools
+import json
 import os
 import re
 import select
@@ -18,7 +20,9 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from referee.cli import app
 from referee.rules.chance import Seeded
 from referee.rules.deck import Deck
 from referee.schedule import pairing_games
@@ -31,6 +35,7 @@ WHOLE_GAME = "\n".join(EVERY_MOVE * 40)
 """Whatever the variant, a legal move comes up soon, with typing mistakes before it."""
 OTHER_SCREEN, FIRST_SCREEN = "\x1b[?1049h\x1b[2J\x1b[H", "\x1b[2J\x1b[H\x1b[?1049l"
 PATIENCE_S = 20
+SEED = "h7"
 
 
 def bot(script: str, *words: object) -> list[str]:
@@ -38,20 +43,27 @@ def bot(script: str, *words: object) -> list[str]:
 
 
 @contextmanager
-def marked(tmp_path: Path) -> Iterator[dict[str, str]]:
+def marked() -> Iterator[dict[str, str]]:
     """The environment of a command that has to leave nothing behind."""
     mark = uuid.uuid4().hex
-    yield {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "PWD": str(tmp_path), MARK: mark}
+    yield {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", MARK: mark}
     assert left_of(mark) == []
 
 
 def piped(tmp_path: Path, typed: str, *words: str, status: int = 0) -> str:
-    with marked(tmp_path) as env:
+    with marked() as env:
         done = subprocess.run(
             [*REFEREE, *words], input=typed, capture_output=True, text=True, env=env, cwd=tmp_path
         )
     assert done.returncode == status, done.stderr
     return done.stdout + done.stderr
+
+
+def quick(typed: str, *words: str) -> str:
+    """As `piped`, without a process for the referee; a mistake is given as its sentence."""
+    with marked() as env:
+        done = CliRunner().invoke(app, ["play", *words], input=typed, env=env)
+    return str(done.exception) if done.exception is not None else done.stdout
 
 
 class Terminal:
@@ -71,6 +83,7 @@ class Terminal:
         )
         self.shown = ""
         self._read = 0
+        self._decode = codecs.getincrementaldecoder("utf-8")().decode
 
     def until(self, *texts: str) -> str:
         """What is shown from the last reading on, up to one of these texts."""
@@ -78,7 +91,7 @@ class Terminal:
         while not (found := [at for text in texts if (at := self._end(text)) >= 0]):
             assert time.monotonic() < give_up, f"{texts} did not come after:\n{self.shown}"
             if select.select([self._master], [], [], 0.1)[0]:
-                self.shown += os.read(self._master, 65536).decode()
+                self.shown += self._decode(os.read(self._master, 65536))
         start, self._read = self._read, min(found)
         return self.shown[start : self._read]
 
@@ -93,7 +106,7 @@ class Terminal:
         """Wait for the end of the command; all that it showed."""
         assert self._process.wait(PATIENCE_S) == status, self.shown
         while select.select([self._master], [], [], 0)[0]:
-            self.shown += os.read(self._master, 65536).decode()
+            self.shown += self._decode(os.read(self._master, 65536))
         return self.shown
 
     def close(self) -> None:
@@ -105,13 +118,13 @@ class Terminal:
 
 @contextmanager
 def terminal(tmp_path: Path, *words: str) -> Iterator[Terminal]:
-    with marked(tmp_path) as env, closing(Terminal(tmp_path, env, *words)) as opened:
+    with marked() as env, closing(Terminal(tmp_path, env, *words)) as opened:
         yield opened
 
 
-def dealt(seed: str) -> tuple[list[int], list[int]]:
-    """The hands of a game of deck."""
-    (order,) = pairing_games(seed, "deck", "first", "second", 1, hidden_chance=False)
+def dealt() -> tuple[list[int], list[int]]:
+    """The hands that SEED deals in deck."""
+    (order,) = pairing_games(SEED, "deck", "first", "second", 1, hidden_chance=False)
     first, second = Deck().setup(Seeded(order.chance_seed)).hands
     return list(first), list(second)
 
@@ -135,9 +148,8 @@ def test_a_whole_game_through_a_pipe(tmp_path: Path, variant: str) -> None:
 
 def test_a_whole_game_at_a_terminal(tmp_path: Path) -> None:
     """The other's hand and draws are never shown, and the books' commands work."""
-    with terminal(tmp_path, "-v", "deck", *bot("honest"), "--seed", "two hands") as person:
-        ours, theirs = dealt("two hands")
-        assert sorted(ours) != sorted(theirs)
+    with terminal(tmp_path, "-v", "deck", *bot("honest"), "--seed", SEED) as person:
+        ours, theirs = dealt()
         person.until("Enter command (")
         for typed, answer in [
             ("hand", f"\nYour hand: {ours}\r\nEnter"),
@@ -149,7 +161,7 @@ def test_a_whole_game_at_a_terminal(tmp_path: Path) -> None:
             person.type(typed)
             person.until(answer)
         for move in itertools.count(1):
-            asked = person.until(" hp): ", "Seed two hands")
+            asked = person.until(" hp): ", f"Seed {SEED}")
             if "Seed" in asked:
                 break
             card = re.findall(r"play (\d), hand", asked)[0]
@@ -164,9 +176,32 @@ def test_a_whole_game_at_a_terminal(tmp_path: Path) -> None:
 
 def test_the_same_seed_is_the_same_game(tmp_path: Path) -> None:
     words = ["-v", "duel", *bot("honest"), "--seed", "again"]
-    first, second = (piped(tmp_path, "9\n" * 4 + "quit", *words) for _ in range(2))
+    words += ["--logs", str(tmp_path)]
+    first, second = (quick("9\n" * 4 + "quit", *words) for _ in range(2))
     assert first == second
     assert "honest defends with" in first or "honest attacks with" in first
+
+
+def test_what_the_bot_hears(tmp_path: Path) -> None:
+    wire = tmp_path / "wire"
+    honest = f"tee {shlex.quote(str(wire))} | {shlex.join(command('honest'))}"
+    words = ["-v", "difference", "--option", "size=2", "--logs", str(tmp_path), "--seed", "any"]
+    text = quick("2\n1\n", *words, "--against", f"ears=sh -c {shlex.quote(honest)}", "--seat", "1")
+    heard = [json.loads(line) for line in wire.read_text().splitlines()]
+    assert [message["type"] for message in heard] == [
+        "hello",
+        "start",
+        "turn",
+        "turn",
+        "over",
+        "bye",
+    ]
+    assert (heard[1]["seat"], heard[1]["players"]) == (0, ["ears", "Player 2"])
+    assert heard[1]["clock"]["move_ms"] == heard[2]["left_ms"] == 10_000
+    assert heard[2]["legal"] == [1, 2]
+    assert heard[3]["events"][0]["theirs"] == 2
+    assert heard[4]["ending"] == "rules"
+    assert (heard[4]["result"] == "loss") == ("Player 2 won" in text)
 
 
 @pytest.mark.parametrize(
@@ -183,17 +218,18 @@ def test_the_same_seed_is_the_same_game(tmp_path: Path) -> None:
     ],
 )
 def test_a_fault_of_the_bot_ends_the_game(tmp_path: Path, words: list[str], fault: str) -> None:
-    text = piped(tmp_path, "1\n2\n3\n", "--option", "size=3", *words)
+    text = quick("1\n2\n3\n", "--option", "size=3", "--logs", str(tmp_path), *words)
     name = words[1].partition("=")[0]
     assert f"\n{name} is at fault: {fault}" in text
     assert "\nPlayer 1 wins the game.\nSeed " in text
 
 
 def test_the_log_of_a_bot_at_fault_is_named(tmp_path: Path) -> None:
-    text = piped(tmp_path, "", "--against", "my bot=sh -c 'echo oops >&2; exit 4'")
+    against = "my bot=sh -c 'echo oops >&2; exit 4'"
+    text = quick("", "--against", against, "--logs", str(tmp_path / "logs"))
     assert "my bot is at fault: no_start, the bot exited with status 4.\n" in text
     log = re.findall(r"  What it wrote to stderr is in (.*)\n", text)[0]
-    assert (tmp_path / log).read_text() == "oops\n"
+    assert Path(log).read_text() == "oops\n"
 
 
 # Two people at one terminal.
@@ -201,9 +237,7 @@ def test_the_log_of_a_bot_at_fault_is_named(tmp_path: Path) -> None:
 
 def test_choices_at_the_same_time_are_not_shown(tmp_path: Path) -> None:
     with terminal(tmp_path, "-v", "underdog", "--name", "Ann", "--name", "Bob") as people:
-        intro = people.until(": ", "1, 2, 3, 4, 5, 6, 7, 8, 9, 10]: ")
-        people.until("10]: ")
-        assert "underdog" in intro
+        assert "what you type does not show" in people.until("10]: ")
         for typed in ("77", "help", "7"):
             assert not termios.tcgetattr(people.keys)[3] & termios.ECHO
             people.type(typed)
@@ -222,14 +256,14 @@ def test_choices_at_the_same_time_are_not_shown(tmp_path: Path) -> None:
 
 
 def test_hands_are_shown_in_private(tmp_path: Path) -> None:
-    with terminal(tmp_path, "-v", "deck", "--seed", "two hands") as people:
+    with terminal(tmp_path, "-v", "deck", "--seed", SEED) as people:
         names = []
-        while "Seed" not in people.until("looking: ", "Seed two hands"):
+        while "Seed" not in people.until("looking: ", f"Seed {SEED}"):
             names.append(people.shown.splitlines()[-1].partition(",")[0])
             people.type("")
             people.type(re.findall(r"play (\d), ", people.until(" hp): "))[0])
         shown = people.ends()
-    first, second = dealt("two hands")
+    first, second = dealt()
     alone = re.findall(f"{re.escape(OTHER_SCREEN)}(.*?){re.escape(FIRST_SCREEN)}", shown, re.DOTALL)
     assert len(alone) == len(names) >= 3
     assert names[:3] == ["Player 1", "Player 2", "Player 1"]
@@ -241,22 +275,23 @@ def test_hands_are_shown_in_private(tmp_path: Path) -> None:
         assert f"{name}'s turn. HP" in text
     assert re.search(r"Player 1 draws \d\.", alone[2])
     for text in alone:
+        assert text.count(" played ") <= 2, "what happened since this player's last look"
         shown = shown.replace(text, "")
-    assert "and" not in shown.partition("looking")[2].replace("hands", ""), "no hand for both"
+    assert "and: [" not in shown
     assert " draws " not in shown
     assert shown.count("Player 1 played ") == names.count("Player 1")
     assert re.search(r"Player [12] wins the game!", shown)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_two_people_through_a_pipe(tmp_path: Path, variant: str) -> None:
-    text = piped(tmp_path, WHOLE_GAME, "-v", variant)
+def test_two_people_through_a_pipe(variant: str) -> None:
+    text = quick(WHOLE_GAME, "-v", variant)
     assert re.search(r"Player [12] .*(wins|winner)|a draw", text.splitlines()[-2]), text[-500:]
 
 
-def test_a_script_with_default_texts(tmp_path: Path) -> None:
+def test_a_script_with_default_texts() -> None:
     script = str(ROOT / "docs/examples/goofspiel.py")
-    text = piped(tmp_path, "help\n2\n1\n3\n1\n1\n", "-v", script, "--option", "size=2")
+    text = quick("help\n2\n1\n2\n1\n2\n", "-v", script, "--option", "size=2")
     assert "\n  1 or play 1 - plays 1; you can play 1, 2\n" in text
     assert "Player 1 plays 2.\nPlayer 2 plays 1.\n" in text
     assert "That cannot be played here; you can play 1.\n" in text
@@ -265,10 +300,7 @@ def test_a_script_with_default_texts(tmp_path: Path) -> None:
 
 def test_a_script_that_fails(tmp_path: Path) -> None:
     script, good = tmp_path / "bad_game.py", ROOT / "docs/examples/goofspiel.py"
-    script.write_text(good.read_text().replace('"goofspiel"', '"bad-game"') + "        + None\n")
-    text = piped(tmp_path, "", "-v", str(script), status=0)
-    assert "leaves the game" in text
-    script.write_text(script.read_text().replace("return position.bids[seat]", "return 1 / 0"))
+    script.write_text(good.read_text().replace("return position.bids[seat]", "return 1 / 0"))
     text = piped(tmp_path, "", "-v", str(script), status=2)
     assert re.search(r"^referee: .*bad_game.py, line \d+: ZeroDivisionError: ", text, re.MULTILINE)
 
@@ -298,20 +330,31 @@ def test_help_rules_and_quit_at_a_terminal(tmp_path: Path) -> None:
         person.ends()
 
 
+LEFT = "The input has ended: Player 1 leaves the game."
+
+
 @pytest.mark.parametrize(
-    ("variant", "key", "status"), [("duel", "\x04", 0), ("deck", "\x03", 130), ("deck", "\x04", 0)]
+    ("words", "prompts", "key", "status"),
+    [
+        (["-v", "duel", *bot("honest")], ["): "], "\x04", 0),
+        (["-v", "deck"], ["looking: "], "\x04", 0),
+        (["-v", "deck"], ["looking: ", "hp): "], "\x04", 0),
+        (["-v", "deck"], ["looking: ", "hp): "], "\x03", 130),
+        (["-v", "deck", "--seat", "1", *bot("hang", "silent")], ["is thinking …"], "\x03", 130),
+    ],
 )
-def test_leaving_by_a_key(tmp_path: Path, variant: str, key: str, status: int) -> None:
-    against = bot("honest") if variant == "duel" else []
-    with terminal(tmp_path, "-v", variant, *against) as person:
-        if variant == "deck":
-            person.until("looking: ")
+def test_leaving_by_a_key(
+    tmp_path: Path, words: list[str], prompts: list[str], key: str, status: int
+) -> None:
+    with terminal(tmp_path, *words) as person:
+        for prompt in prompts[:-1]:
+            person.until(prompt)
             person.type("")
-        person.until("): ")
+        person.until(prompts[-1])
         person.type("", key)
         shown = person.ends(status)
-    assert ("The input has ended: Player 1 leaves the game." in shown) == (status == 0)
-    assert shown.count(OTHER_SCREEN) == shown.count(FIRST_SCREEN) == (variant == "deck")
+    assert (LEFT in shown) == (status == 0)
+    assert shown.count(OTHER_SCREEN) == shown.count(FIRST_SCREEN) == len(prompts) - 1
 
 
 @pytest.mark.parametrize(
@@ -325,6 +368,5 @@ def test_leaving_by_a_key(tmp_path: Path, variant: str, key: str, status: int) -
         (["--time", "soon"], "'soon' is not a duration"),
     ],
 )
-def test_mistakes_on_the_command_line(tmp_path: Path, words: list[str], sentence: str) -> None:
-    text = piped(tmp_path, "", *words, status=2)
-    assert text.startswith(f"referee: {sentence}")
+def test_mistakes_on_the_command_line(words: list[str], sentence: str) -> None:
+    assert quick("", *words).startswith(sentence)

@@ -1,0 +1,173 @@
+"""Faults: what a bot did wrong, and what follows for its games and its process.
+
+All of it off the path of every answer. The methods that judge an answer say whether the player's
+process is gone by it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import select
+import time
+
+from referee.arena.game import Game
+from referee.arena.games import Games
+from referee.arena.player import Player
+from referee.arena.switchboard import Switchboard
+from referee.clock import NS_PER_MS
+from referee.protocol.codec import encode, quote
+from referee.protocol.messages import (
+    FLOOD_BYTES,
+    Error,
+    Event,
+    Misbehaved,
+    MoveReceived,
+    OddMoveReceived,
+    ResignReceived,
+)
+from referee.protocol.session import State
+from referee.verdict import ENDS_PROCESS, BotFault, Ending
+
+FLOOD_LOOK_S = 0.1
+FLOOD_QUIET_MS = 5
+
+Answer = MoveReceived | OddMoveReceived | ResignReceived
+
+
+class Faults:
+    """The faults in the games of a slot."""
+
+    def __init__(self, games: Games, board: Switchboard, warm_up_ms: int) -> None:
+        self._games = games
+        self._board = board
+        self._warm_up_ns = warm_up_ms * NS_PER_MS
+
+    # Late answers.
+
+    def least_limit_ns(self, player: Player) -> int | None:
+        """The least time after which one of the open turns may be late."""
+        limits_ns = [
+            limit_ns
+            for game in player.turns.values()
+            if (limit_ns := self._limit_ns(player, game)) is not None
+        ]
+        return min(limits_ns, default=None)
+
+    def _limit_ns(self, player: Player, game: Game) -> int | None:
+        """After how long this player's answer in this game is late."""
+        limit_ns = game.table.clock.limit_ns(player.index ^ game.swap)
+        if limit_ns is None or not player.fresh:
+            return limit_ns
+        return limit_ns + self._warm_up_ns
+
+    def silent(self, player: Player, spent_ns: int) -> None:
+        """Nothing came within the least limit of the open turns."""
+        games = player.turns.values()
+        self.late(player, min(games, key=lambda game: self._limit_ns(player, game) or 0), spent_ns)
+
+    def late(self, player: Player, game: Game, spent_ns: int) -> bool:
+        """Judge an answer, or a silence, past the least limit; False if this game's own holds."""
+        limit_ns = self._limit_ns(player, game)
+        if limit_ns is None or spent_ns <= limit_ns:
+            return False
+        if spent_ns - player.stalled_ns <= limit_ns:
+            self._games.stalled()
+            self.stop(player)
+            return True
+        self._break(
+            player,
+            Ending.TIMEOUT,
+            f"no answer within {limit_ns // NS_PER_MS} ms",
+            spent_us=spent_ns // 1000,
+            limit_us=limit_ns // 1000,
+        )
+        return True
+
+    # What came.
+
+    def hear_odd(self, player: Player, event: Event, data: bytes, at_ns: int) -> bool:
+        """Anything but a plain move."""
+        if isinstance(event, Misbehaved):
+            self._misbehaved(player, event, ended=not data)
+            return True
+        if not isinstance(event, OddMoveReceived | ResignReceived):
+            return False
+        game = player.turns.pop(event.id)
+        spent_ns = at_ns - player.since_ns
+        player.since_ns = at_ns
+        if game.table.verdict is not None:
+            return False
+        if self.late(player, game, spent_ns):
+            return True
+        player.fresh = False
+        try:
+            if isinstance(event, ResignReceived):
+                raise BotFault(Ending.RESIGN, "the bot resigned")
+            seat = player.index ^ game.swap
+            if game.table.answer(seat, event.move, spent_ns, event.note):
+                self._games.after_round(game)
+        except BotFault as fault:
+            return self.bad_answer(player, game, fault, event)
+        except Exception as error:
+            self._games.bug(game, error)
+        return False
+
+    def bad_answer(self, player: Player, game: Game, fault: BotFault, event: Answer) -> bool:
+        """A complete answer that is at fault."""
+        said = "" if isinstance(event, ResignReceived) else quote(event)
+        if fault.code in ENDS_PROCESS:
+            self._break(player, fault.code, fault.detail, said)
+            return True
+        self._games.fail_one(player, game, event.id, fault.code, fault.detail, said)
+        return False
+
+    def _misbehaved(self, player: Player, event: Misbehaved, *, ended: bool) -> None:
+        code, detail = Ending(event.code), event.detail
+        if ended:
+            detail = player.last_words("closed its standard output")
+            if event.received:
+                detail += " in the middle of a line"
+        elif code is Ending.GARBLED and self._keeps_talking(player):
+            code, detail = Ending.FLOOD, f"more than {FLOOD_BYTES} bytes that nobody asked for"
+        self._break(player, code, detail, event.received)
+
+    def _keeps_talking(self, player: Player) -> bool:
+        """After a garbled line: does the bot go on and on? Then it is a flood."""
+        assert player.link is not None
+        poll = select.poll()
+        poll.register(player.link.fd, select.POLLIN)
+        heard = 0
+        give_up = time.monotonic() + FLOOD_LOOK_S
+        while heard <= FLOOD_BYTES and time.monotonic() < give_up and poll.poll(FLOOD_QUIET_MS):
+            data = player.link.read()
+            if not data:
+                return False
+            heard += len(data)
+        return heard > FLOOD_BYTES
+
+    def input_closed(self, player: Player) -> None:
+        """The bot does not read any more."""
+        self._break(player, Ending.CRASH, player.last_words("closed its standard input"))
+
+    def _break(
+        self,
+        player: Player,
+        code: Ending,
+        detail: str,
+        said: str = "",
+        spent_us: int | None = None,
+        limit_us: int | None = None,
+    ) -> None:
+        """A fault that names no game: every open game of this bot is lost, and its process ends."""
+        link, session = player.link, player.session
+        if link is not None and code is not Ending.CRASH and session.state is not State.GREETING:
+            # For its author's log, should it still read.
+            with contextlib.suppress(BrokenPipeError):
+                link.write(encode([*player.outbox, Error(code, detail)]))
+        self.stop(player)
+        self._games.fail_all(player, code, detail, said, spent_us, limit_us)
+
+    def stop(self, player: Player) -> None:
+        """End the player's process; what it still owes is forgotten."""
+        self._board.forget(player)
+        player.stop()

@@ -1,0 +1,74 @@
+"""Nothing is left behind: not by bots with children, and not by a referee that is killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.arena.outside import referee, wait_for_touch, wait_until
+from tests.arena.playing import PROC, all_by_rules, all_lost, bot, honest, play
+
+pytestmark = pytest.mark.skipif(not PROC, reason="processes are found through /proc, as on Linux")
+
+
+@pytest.mark.parametrize("kind", ["child", "daemon"])
+def test_children_that_do_not_want_to_go(kind: str) -> None:
+    """`play` looks for what is left of the match, children and keepers included."""
+    all_by_rules(play(bot("children", kind), honest(), games=2))
+
+
+@pytest.mark.parametrize("kind", ["child", "daemon"])
+def test_children_of_a_bot_that_crashed(kind: str) -> None:
+    """They hold its pipes open, and still the crash is seen at once."""
+    before = time.monotonic()
+    played = play(bot("children", kind, "crash"), honest(), games=2, time="30s")
+    all_lost(played, "crash", "the bot exited with status 8")
+    assert time.monotonic() - before < 15
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_killed_referee_leaves_nothing(number: signal.Signals, tmp_path: Path) -> None:
+    thinking = tmp_path / "thinking"
+    with referee(("children", "daemon"), ("slow", 0.1, 0.1, thinking), games=1_000) as outside:
+        wait_for_touch(thinking)
+        # The referee, two keepers, two bots and the daemon.
+        assert len(outside.alive()) == 6
+        outside.process.send_signal(number)
+        wait_until(lambda: outside.alive() == [], 2, "all processes of the match end")
+        assert outside.process.wait() in (-number, 1, 130)
+
+
+def test_killed_referee_while_bots_start() -> None:
+    """The bot has been started and has not said hello."""
+    with referee(("startup", "silent"), ("honest",), startup_ms=20_000) as outside:
+        wait_until(lambda: any("startup.py" in each for each in bots_of(outside.alive())), 20, "up")
+        outside.process.kill()
+        wait_until(lambda: outside.alive() == [], 2, "all processes of the match end")
+
+
+def bots_of(processes: list[str]) -> list[str]:
+    return [each for each in processes if "keeper.py" not in each and "play_match" not in each]
+
+
+@pytest.mark.parametrize("how", ["bye", "end of input", "neither"])
+def test_leaving(how: str, tmp_path: Path) -> None:
+    """After bye a bot has a second; the end of its input tells one that does not know bye."""
+    before = time.monotonic()
+    diary = tmp_path / "diary"
+    all_by_rules(play(bot("leaving", how, diary), honest(), games=1))
+    if how == "neither":
+        assert time.monotonic() - before > 1
+        assert not diary.exists()
+    else:
+        assert diary.read_text() == f"left by {how}"
+
+
+def test_process_table_is_clean() -> None:
+    """No zombie is left of the keepers that this process started."""
+    play(bot("crash", "status"), honest(), games=2)
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
