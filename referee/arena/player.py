@@ -6,6 +6,7 @@ from it and started anew for the next game; a bot that fails to start three time
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import sys
@@ -26,6 +27,8 @@ from referee.version import __version__
 
 FAILED_STARTS = 3
 BYE_S = 1.0
+LOG_BYTES = 512 * 1024
+"""What the log of all processes of a bot may hold before it is put aside; each adds 64 KiB."""
 
 
 class Upkeep(Struct, frozen=True, kw_only=True):
@@ -102,7 +105,8 @@ class Player:
 
     def cpu_used_us(self) -> int:
         """CPU time since this was last asked; 0 for a process that has broken down."""
-        now_ns = self.cpu_ns()
+        process = self.process
+        now_ns = process.cpu_ns() if process is not None else 0
         used_ns, self._cpu_seen_ns = now_ns - self._cpu_seen_ns, now_ns
         return used_ns // 1000 if used_ns > 0 else 0
 
@@ -129,6 +133,7 @@ class Player:
         self.outbox.clear()  # Games of the process before mean nothing to this one.
         self.fresh = True
         self.starts += 1
+        self._make_room_for_log()
         deadline = time.monotonic() + upkeep.startup_ms / 1000
         try:
             self.process = process = BotProcess(
@@ -163,6 +168,17 @@ class Player:
                     detail = event.detail if data else self.last_words("closed its output")
                     raise BotFault(Ending(event.code), detail, event.received)
         return link
+
+    def _make_room_for_log(self) -> None:
+        """A match begins with a new log; one that many restarts have filled is put aside."""
+        log = self.log
+        if log is None:
+            return
+        with contextlib.suppress(OSError):
+            if self.starts == 1:
+                log.unlink()
+            elif log.stat().st_size > LOG_BYTES:
+                log.replace(log.with_suffix(".old.txt"))
 
     def last_words(self, otherwise: str) -> str:
         """How the process ended, or what it did if it lives."""

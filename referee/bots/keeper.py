@@ -90,7 +90,7 @@ def start(command: list[str], stderr: int) -> int:
             if os.getppid() != keeper:
                 os._exit(127)
             os.dup2(stderr, 2)
-            for number in (signal.SIGPIPE, signal.SIGCHLD, signal.SIGINT):
+            for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD, signal.SIGINT):
                 signal.signal(number, signal.SIG_DFL)
             os.execvp(command[0], command)
         except OSError as error:

@@ -68,6 +68,7 @@ class BotProcess:
         self._said = b""
         self._closed = False
         self.pid: int | None = None
+        self._cpu_clock: int | None = None
 
     def await_start(self, within_s: float) -> None:
         """Wait until the command runs. Raises NoStart."""
@@ -77,6 +78,9 @@ class BotProcess:
         if word == b"failed":
             raise NoStart(rest.decode("utf-8", "replace"))
         self.pid = int(rest)
+        if sys.platform == "linux":
+            # The id of another process's CPU clock, as clock_getcpuclockid makes it.
+            self._cpu_clock = (~self.pid << 3) | 2
 
     def how_it_ended(self, within_s: float = 0.0) -> str | None:
         """`exited with status 3`, `was killed by SIGSEGV`; None if it is still running."""
@@ -92,11 +96,10 @@ class BotProcess:
 
     def cpu_ns(self) -> int:
         """CPU time of the bot's main process so far, 0 where the system does not tell."""
-        if self.pid is None or sys.platform != "linux":
+        if self._cpu_clock is None:
             return 0
         try:
-            # The clock id of another process's CPU clock, as clock_getcpuclockid makes it.
-            return time.clock_gettime_ns((~self.pid << 3) | 2)
+            return time.clock_gettime_ns(self._cpu_clock)
         except OSError:
             return 0
 

@@ -40,6 +40,8 @@ INTERRUPTED = 130
 TERMINATED = 143
 PIPE_CLOSED = 141
 
+WIDEST_TABLE = 200
+
 MISTAKES = (BadBot, BadMatch, BadOption, BadRecord, BadTime, BadVariant, Mismatch)
 """What a person can put right; each carries the sentence that says how."""
 
@@ -52,6 +54,9 @@ class Screen(Console):
 
     def __init__(self, *, stderr: bool = False) -> None:
         super().__init__(highlight=False, markup=False, emoji=False, soft_wrap=True, stderr=stderr)
+        if not self.is_terminal:
+            # A file has no width: a table in it must not be cut to that of a screen.
+            self.width = WIDEST_TABLE
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError

@@ -44,8 +44,10 @@ A BOT is a folder with `bot.toml`, the name of a sample bot, or `"name=command l
 
 
 def match_command(
-    first: Annotated[str, typer.Argument(metavar="BOT", show_default=False)],
-    second: Annotated[str, typer.Argument(metavar="BOT", show_default=False)],
+    first: Annotated[
+        str, typer.Argument(metavar="BOT", help="The bot whose score is shown.", show_default=False)
+    ],
+    second: Annotated[str, typer.Argument(metavar="BOT", help="Its opponent.", show_default=False)],
     variant: Annotated[
         str, typer.Option("--variant", "-v", help="Name of a variant, or path of a script.")
     ] = "underdog",

@@ -27,7 +27,7 @@ class Game:
     def __init__(self, start):
         self.luck = random.Random(start["bot_seed"])
         self.size = start["options"].get("size", 10)
-        self.score = SCORES.get(start["variant"], unknown)
+        self.score = SCORES.get(start["variant"])
         self.seen = SEEN[start["players"][1 - start["seat"]], start["variant"]]
         self.plays = 0  # of the opponent, where the players move in turn
         self.faced = None  # my card that the opponent's next one will answer
@@ -38,6 +38,8 @@ class Game:
             self.learn(event)
         if not legal:
             return None
+        if self.score is None:
+            return self.luck.choice(legal)
         return max(legal, key=lambda move: (self.score(self, view, move), self.luck.random()))
 
     def learn(self, event):
@@ -69,7 +71,7 @@ def difference(game, view, move):
     gained = game.expect(
         view["round"], view["theirs"]["numbers"], lambda reply: (move > reply) - (move < reply)
     )
-    return gained - 1.5 * move / game.size
+    return gained - 2.4 * move / game.size
 
 
 def underdog(game, view, move):
@@ -87,8 +89,8 @@ def duel(game, view, move):
     """To lose no life, or to take as much as possible, and to spend little."""
     if view["role"] == "defend":
         return -move - game.size * max(0, view["attack"] - move)
-    damage = game.expect(move, view["theirs"]["numbers"], lambda reply: max(0, move - reply))
-    return damage - move / 2
+    replies = set(view["theirs"]["numbers"])
+    return game.expect(move, replies, lambda reply: max(0, move - reply)) - move / 2
 
 
 def target(game, view, move):
@@ -105,11 +107,6 @@ def deck(game, view, move):
     """The lead in HP that the card wins now, and that the answer to it will cost."""
     last, cards = view["theirs"]["last"], range(1, game.size + 1)
     return (move - last if last else 0) + game.expect(move, cards, lambda reply: move - reply)
-
-
-def unknown(game, view, move):
-    """All moves are the same to whoever does not know the rules."""
-    return 0
 
 
 SCORES = {

@@ -40,16 +40,16 @@ class Game:
 
         def promise(me, them, card, rest):
             """What can be expected of the reply, of my draw and of my next card."""
+            hands = [(tuple(sorted((*rest, draw))), luck) for draw, luck in draws]
             total = 0.0
             for reply, chance in replies:
-                them_after, me_after = clash(reply, card, them, me)
-                if them_after <= 0 or me_after <= 0:
-                    total -= chance * verdict(them_after, me_after, self.both_down)
-                    continue
-                for draw, luck in draws:
-                    hand = tuple(sorted((*rest, draw)))
-                    at = (me_after, them_after, reply, hand, self.size, self.both_down)
-                    total += chance * luck * next_best(*at)
+                other, own = clash(reply, card, them, me)
+                if own <= 0 or other <= 0:
+                    total -= chance * verdict(other, own, self.both_down)
+                else:
+                    for hand, luck in hands:
+                        worth = next_best(own, other, reply, hand, self.size, self.both_down)
+                        total += chance * luck * worth
             return total
 
         hand = tuple(sorted(mine["hand"]))

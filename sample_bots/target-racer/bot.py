@@ -40,8 +40,8 @@ def way(target, score, numbers):
     for _ in numbers:
         longer = {}
         for (score, left), moves in ways.items():
-            for number in left:
-                rest = tuple(other for other in left if other != number)
+            for place, number in enumerate(left):
+                rest = left[:place] + left[place + 1 :]
                 for sign, reached in (("+", score + number), ("*", score * number)):
                     if reached == target:
                         return (*moves, f"{sign}{number}")

@@ -22,9 +22,9 @@ from typing import NamedTuple
 
 HELLO = {"type": "hello", "protocol": 1, "name": "underdog-mixer", "games_at_once": 64}
 HABITS = (max, min)
-RANDOM, HABIT = 0.3, 0.1  # the shares, before the first round: at random, with each habit
+RANDOM, HABIT = 0.1, 0.05  # the shares, before the first round: at random, with each habit
 EXACT = 3  # numbers left at which positions are worked out to the end
-MANY = 12  # numbers left above which there is no time for a matrix
+MANY = 10  # numbers left above which there is no time for a matrix
 
 
 class Rules(NamedTuple):
@@ -63,7 +63,7 @@ class Game:
         numbers, others = tuple(mine["numbers"]), tuple(theirs["numbers"])
         for event in events:
             hand = (event["theirs"], *others)
-            self.suspects = tuple(h for h in self.suspects if h(hand) == event["theirs"])
+            self.suspects = still_suspect(self.suspects, hand, event["theirs"])
         if len(numbers) > MANY:
             return self.luck.choices(numbers, preference(numbers, others, self.rules))[0]
         points = self.rules.points
@@ -90,7 +90,7 @@ def worth(at, a, b, suspects, rules):
         return sign(feared - need) if rules.rest_counts else 0
     after = Position(mine, theirs, need, feared)
     if len(mine) <= EXACT:
-        return mix(after, tuple(h for h in suspects if h(at.theirs) == b), rules)[0]
+        return mix(after, still_suspect(suspects, at.theirs, b), rules)[0]
     return estimate(after, rules)
 
 
@@ -136,6 +136,11 @@ def race(need, feared, rounds, won, lost, rest_counts):
         + lost * race(need, feared - 1, rounds - 1, won, lost, rest_counts)
         + (1 - won - lost) * race(need, feared, rounds - 1, won, lost, rest_counts)
     )
+
+
+def still_suspect(suspects, hand, number):
+    """The habits that a number played from this hand bears out."""
+    return tuple(habit for habit in suspects if habit(hand) == number)
 
 
 def foresee(theirs, played, suspects):

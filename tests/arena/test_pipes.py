@@ -18,20 +18,18 @@ from tests.arena.playing import all_by_rules, all_lost, bot, honest, play
 )
 def test_close_and_stay_alive(how: str, detail: str, moves: int) -> None:
     """A bot that cannot hear or be heard any more has left the game, though its process lives."""
-    played = play(bot("pipes", how), honest(), games=2)
+    played = play(bot("pipes", how), honest(), games=1)
     all_lost(played, "crash", detail)
-    assert [len(record.moves) for record in played.records] == [moves, moves]
+    assert len(played.records[0].moves) == moves
 
 
 @pytest.mark.parametrize("how", ["pause", "bytes"])
 def test_answer_in_pieces(how: str) -> None:
-    played = play(bot("pipes", how), honest(), variant="difference", games=2)
+    played = play(bot("pipes", how), honest(), variant="difference", games=1)
     all_by_rules(played)
 
 
-@pytest.mark.parametrize(
-    ("think", "bad_first"), [("in turn", True), ("in turn", False), ("parallel", True)]
-)
+@pytest.mark.parametrize(("think", "bad_first"), [("in turn", False), ("parallel", True)])
 def test_bot_that_never_reads(think: str, bad_first: bool) -> None:
     """More is due than a pipe holds: the referee waits without blocking, and time runs out."""
     bad, good = bot("pipes", "deaf", 64), honest(64)

@@ -6,30 +6,23 @@ A bot that is out loses the rest by forfeit, which says nothing about its streng
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec import structs
 
 from referee.bots.manifest import Bot
-from tests.arena.playing import Played, bot, honest, lost, play
+from tests.arena.playing import all_lost, bot, honest, lost, play
 
-OUT = "the bot is out: it failed to start 3 times in a row"
 HINT = "stdout is for the protocol; log to stderr"
 
 
-def fails_to_start(played: Played, code: str, detail: str, loser: str = "bad") -> None:
-    """Check three games lost by this fault and the others by forfeit."""
-    for record in played.records[:3]:
-        fault = lost(record, code, detail, loser)
-        assert fault.turn == 1
-        assert (record.moves, record.rated) == ([], True)
-    for record in played.records[3:]:
-        lost(record, "forfeit", OUT, loser)
-        assert (record.moves, record.rated) == ([], False)
-    forfeits = len(played.records) - 3
-    assert played.result.fault_counts[loser] == {code: 3, "forfeit": forfeits}
-    assert played.result.unrated == forfeits
-    assert played.result.score.games == 3
+def did_not_start(bad: Bot, code: str, detail: str, **terms: Any) -> None:
+    """Check that the game that waits for this bot is lost by this fault."""
+    played = play(bad, honest(), games=1, **terms)
+    (fault,) = all_lost(played, code, detail)
+    assert fault.turn == 1
+    assert played.records[0].moves == []
 
 
 @pytest.mark.parametrize(
@@ -38,40 +31,53 @@ def fails_to_start(played: Played, code: str, detail: str, loser: str = "bad") -
         ("exits", "no_start", "the bot exited with status 1"),
         ("half", "no_start", "the bot exited with status 2"),
         ("garbage", "no_hello", f"not JSON (expecting value at column 1); {HINT}"),
-        (
-            "protocol 2",
-            "wrong_protocol",
-            "the bot speaks protocol 2, the referee 1",
-        ),
+        ("protocol 2", "wrong_protocol", "the bot speaks protocol 2, the referee 1"),
     ],
 )
 def test_bad_start(how: str, code: str, detail: str) -> None:
-    fails_to_start(play(bot("startup", how), honest(), games=5), code, detail)
+    did_not_start(bot("startup", how), code, detail)
 
 
 def test_no_hello_in_time() -> None:
-    played = play(honest(), bot("startup", "silent"), games=4, startup_ms=700)
-    fails_to_start(played, "no_hello", "no hello within 700 ms")
+    bad = bot("startup", "silent")
+    did_not_start(bad, "no_hello", "no hello within 700 ms", startup_ms=700)
 
 
 def test_command_that_is_not_there() -> None:
     bad = Bot(name="bad", command=("no-such-command-anywhere", "--fast"))
-    detail = "No such file or directory: no-such-command-anywhere"
-    fails_to_start(play(bad, honest(), games=4), "no_start", detail)
+    did_not_start(bad, "no_start", "No such file or directory: no-such-command-anywhere")
 
 
 def test_command_that_cannot_be_run(tmp_path: Path) -> None:
     path = tmp_path / "bot.sh"
     path.write_text("#!/bin/sh\n")
     path.chmod(0o644)
-    bad = Bot(name="bad", command=(str(path),))
-    fails_to_start(play(bad, honest(), games=4), "no_start", f"Permission denied: {path}")
+    did_not_start(Bot(name="bad", command=(str(path),)), "no_start", f"Permission denied: {path}")
 
 
 def test_folder_that_is_not_there(tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     bad = structs.replace(bot("honest"), folder=gone)
-    fails_to_start(play(bad, honest(), games=4), "no_start", f"No such file or directory: {gone}")
+    did_not_start(bad, "no_start", f"No such file or directory: {gone}")
+
+
+@pytest.mark.parametrize("bad_first", [True, False])
+def test_three_failures_in_a_row(bad_first: bool, tmp_path: Path) -> None:
+    """Three games are lost and count; the rest is forfeit and does not. The other bot waits."""
+    starts = tmp_path / "starts"
+    bad, other = bot("startup", "exits"), bot("startup", "some", starts, 0, name="waits")
+    played = play(*(bad, other) if bad_first else (other, bad), games=6)
+    for record in played.records[:3]:
+        lost(record, "no_start", "the bot exited with status 1")
+        assert record.rated
+    for record in played.records[3:]:
+        fault = lost(record, "forfeit", "the bot is out: it failed to start 3 times in a row")
+        assert (fault.turn, record.moves, record.rated) == (1, [], False)
+    result = played.result
+    assert result.fault_counts == {"bad": {"no_start": 3, "forfeit": 3}, "waits": {}}
+    assert (result.unrated, result.score.games) == (3, 3)
+    assert result.score.points == (0 if bad_first else 3)
+    assert starts.read_text() == ".", "the other bot was started once"
 
 
 def test_bot_that_comes_up_the_third_time(tmp_path: Path) -> None:
@@ -83,14 +89,6 @@ def test_bot_that_comes_up_the_third_time(tmp_path: Path) -> None:
         assert (record.ending, record.fault) == ("rules", None)
     assert played.result.fault_counts == {"bad": {"no_start": 2}, "good": {}}
     assert played.result.unrated == 0
-
-
-def test_honest_bot_is_started_once_while_it_waits(tmp_path: Path) -> None:
-    starts = tmp_path / "starts"
-    other = bot("startup", "some", starts, 0, name="waits")
-    played = play(bot("startup", "exits"), other, games=5)
-    fails_to_start(played, "no_start", "the bot exited with status 1")
-    assert starts.read_text() == "."
 
 
 def test_both_fail_to_start() -> None:

@@ -2,8 +2,10 @@
 
 first, last   the first or the last of the legal moves
 note          the first of them, with a note
-resign, exit, hang
+resign, exit, hang, flood
 any other     the move itself, as JSON
+
+Instead of a plan: mute, which never says hello, and stranger, which speaks another protocol.
 
 The standard library alone: a bot knows nothing of the referee but protocol 1.
 """
@@ -37,6 +39,9 @@ def answer(turn: dict[str, Any]) -> None:
         sys.exit(3)
     elif word == "hang":
         sys.stdin.read()
+    elif word == "flood":
+        while True:
+            print("\n" * 10_000)
     else:
         say(id=turn["id"], move=json.loads(word))
 
@@ -44,7 +49,9 @@ def answer(turn: dict[str, Any]) -> None:
 for line in sys.stdin:
     message = json.loads(line)
     if message["type"] == "hello":
-        say(type="hello", name="planned")
+        if plan == ["mute"]:
+            sys.stdin.read()
+        say(type="hello", name="planned", protocol=2 if plan == ["stranger"] else 1)
     elif message["type"] == "turn":
         answer(message)
     elif message["type"] == "bye":

@@ -12,7 +12,7 @@ from referee.record import Record, encode_record
 from referee.replay import replay
 from referee.rules.registry import BadVariant
 from referee.verify import Report, verify
-from tests.records import planned, play
+from tests.records import games, planned, play
 
 SCRIPT = """
 from referee.rules.underdog import Underdog
@@ -100,3 +100,29 @@ def test_a_script_that_fails_in_a_replay_is_blamed(spoilt: Record, script: str) 
     (finding,) = judge(spoilt, script, **played).mismatches
     assert finding.field == "moves"
     assert finding.why == f"{script}, line 9: ZeroDivisionError: one is too little"
+
+
+MUTE = """
+from referee.rules.underdog import Underdog
+
+class Mute(Underdog):
+    name = "mute"
+
+    def narrate(self, before, plays, after, names, reader=None):
+        raise ValueError("no words")
+
+    def scores(self, position):
+        raise KeyError("points")
+"""
+
+
+def test_a_script_that_fails_to_judge_or_to_tell_is_blamed(tmp_path: Path) -> None:
+    path = tmp_path / "mute.py"
+    path.write_text(MUTE)
+    record = msgspec.structs.replace(games("underdog")[0], variant="mute")
+    with pytest.raises(BadVariant) as bad:
+        list(replay(record, str(path)).tell())
+    assert str(bad.value) == f"{path}, line 8: ValueError: no words"
+    with pytest.raises(BadVariant) as bad:
+        judge(record, str(path))
+    assert str(bad.value) == f"line 1: {path}, line 11: KeyError: 'points'"

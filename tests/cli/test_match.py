@@ -1,0 +1,290 @@
+"""`referee match`: what it prints, what it writes, what it refuses, and its exit status."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from referee.match import MatchResult
+from referee.ratings.two_players import Score
+from referee.record import Record, read_records
+from referee.verdict import PRECEDENCE, exit_status
+from referee.verify import verify
+from tests.arena.playing import ROOT
+from tests.cli.running import (
+    REFEREE,
+    Mistakes,
+    each,
+    environment,
+    planned,
+    referee,
+    refuses,
+    sentence,
+    succeeds,
+)
+
+SLOW = ("--time", "60s")
+"""No honest bot is late, however busy the machine."""
+
+
+def records_in(text: str | bytes) -> list[Record]:
+    """In the order of the games."""
+    data = text.encode() if isinstance(text, str) else text
+    found = [record for _, record in read_records(data.splitlines(keepends=True))]
+    return sorted(found, key=lambda record: int(record.game))
+
+
+def timeless(records: Sequence[Record]) -> list[Record]:
+    return [
+        msgspec.structs.replace(record, started="", spent_us=[], cpu_us=[]) for record in records
+    ]
+
+
+# What it prints.
+
+
+def test_the_table(tmp_path: Path) -> None:
+    out = succeeds(tmp_path, "match", "random", "highest", "-n", 20, "--seed", "[/x] :dog:", *SLOW)
+    first, head, random, highest, elo = (line.rstrip() for line in out.splitlines())
+    expected = r"random against highest, underdog: 20 games in \d+\.\d s, seed \[/x\] :dog:"
+    assert re.fullmatch(expected, first)
+    assert head.split() == ["wins", "draws", "losses", "points"]
+    name, wins, draws, losses, points = random.split()
+    assert (name, int(wins) + int(draws) + int(losses)) == ("random", 20)
+    assert highest.split() == ["highest", losses, draws, wins, f"{20 - float(points):g}"]
+    assert re.fullmatch(
+        r"Elo difference [+-]\d+ ± \d+ \(95 %, from 10 pairs of games\); "
+        r"random is the stronger one with \d+\.\d% likelihood",
+        elo,
+    )
+
+
+def test_a_long_name_is_whole_in_a_pipe(tmp_path: Path) -> None:
+    name = "n" * 60
+    out = succeeds(tmp_path, "match", planned(name, "first"), "lowest", "-n", 1, *SLOW)
+    assert out.splitlines()[2].startswith(name + " ")
+
+
+def test_the_result_as_json(tmp_path: Path) -> None:
+    words = ("match", "lowest", "highest", "--variant", "duel", "--games", 3, "--seed", "j")
+    out = succeeds(tmp_path, *words, "--json", *SLOW)
+    assert out.count("\n") == 1
+    raw: dict[str, Any] = json.loads(out)
+    assert tuple(raw) == MatchResult.__struct_fields__
+    assert tuple(raw["score"]) == Score.__struct_fields__
+    result = msgspec.json.decode(out, type=MatchResult)
+    assert (result.variant, result.players, result.seed) == ("duel", ("lowest", "highest"), "j")
+    assert (result.games, result.score.games, result.score.pairs) == (3, 3, 1)
+    assert (result.unrated, result.replayed, result.faults, result.logs) == (0, 0, [], {})
+    assert result.fault_counts == {"lowest": {}, "highest": {}}
+
+
+def test_one_bot_in_both_seats(tmp_path: Path) -> None:
+    out = succeeds(tmp_path, "match", "random", "random", "-n", 2, "--json", "--records", "-")
+    *lines, last = out.splitlines(keepends=True)
+    assert json.loads(last)["players"] == ["random", "random#2"]
+    first, second = records_in("".join(lines))
+    assert (first.players, second.players) == (("random", "random#2"), ("random#2", "random"))
+
+
+def test_faults_are_told(tmp_path: Path) -> None:
+    bad = planned("bad", "first", '"[/x] :dog: \\u001b[31m"')
+    done = referee(tmp_path, "match", bad, planned("good", "last"), "-n", 12, *SLOW)
+    assert done.status == 0
+    lines = done.out.splitlines()
+    assert "bad has lost every game" in done.out
+    at = lines.index("Faults of bad: 12 illegal")
+    assert lines[at + 1].startswith(
+        "  game 1, turn 3: illegal, a move is an integer, for example 5"
+    )
+    assert '; it sent {"id": 2, "move": "[/x] :dog: \\u001b[31m"}' in lines[at + 1]
+    assert lines[-1] == "  … and 2 more"
+
+
+def test_what_bots_write_to_stderr_is_kept(tmp_path: Path) -> None:
+    noisy = f"noisy=sh -c 'echo hm >&2; exec {planned('', 'first').removeprefix('=')}'"
+    out = succeeds(tmp_path, "match", noisy, "lowest", "-n", 1, "--logs", "kept/here", *SLOW)
+    assert out.splitlines()[-1] == "stderr of noisy: kept/here/noisy.stderr.txt"
+    assert (tmp_path / "kept/here/noisy.stderr.txt").read_text() == "hm\n"
+
+
+# What it writes.
+
+
+def test_records_go_to_a_file_or_to_stdout(tmp_path: Path) -> None:
+    words = ("match", "random", "lowest", "--variant", "deck", "-n", 4, "--seed", "same", *SLOW)
+    succeeds(tmp_path, *words, "--records", "games.jsonl")
+    done = referee(tmp_path, *words, "--records", "-")
+    assert done.status == 0
+    assert done.err.startswith("random against lowest, deck: 4 games in ")
+    written = (tmp_path / "games.jsonl").read_bytes()
+    assert verify(written.splitlines(keepends=True)).judged == 4
+    assert timeless(records_in(written)) == timeless(records_in(done.out))
+    other = referee(tmp_path, *words, "--seed", "other", "--records", "-")
+    assert timeless(records_in(other.out)) != timeless(records_in(done.out))
+
+
+def test_options_of_a_variant(tmp_path: Path) -> None:
+    words = ("match", "random", "lowest", "-v", "target", "-n", 1, "--records", "g", *SLOW)
+    succeeds(tmp_path, *words, "--option", "target=40", "--option", "first=seat0")
+    (record,) = records_in((tmp_path / "g").read_bytes())
+    assert record.options == {"target": 40, "size": 9, "first": "seat0"}
+    assert record.chance == []
+
+
+def test_a_script_as_variant(tmp_path: Path) -> None:
+    script = ROOT / "docs/examples/goofspiel.py"
+    words = ("match", "random", "lowest", "-v", script, "-n", 2, "--records", "g", *SLOW)
+    assert "against lowest, goofspiel: 2 games" in succeeds(tmp_path, *words)
+    verified = succeeds(tmp_path, "verify", "g", "-v", script)
+    assert verified == "2 records, 0 mismatches (2 judged again, 0 attested by the referee)\n"
+    assert succeeds(tmp_path, "replay", "g", "-v", script).startswith("Game ")
+    told = sentence(referee(tmp_path, "verify", "g"))
+    assert told.startswith("g: line 1: there is no variant 'goofspiel'")
+
+
+# --strict.
+
+BLAMED: dict[str, tuple[str, tuple[str, ...]]] = {
+    "crash": ("exit", ()),
+    "timeout": ("hang", ("--time", "20ms", "--grace", "0ms", "--warm-up", "0s")),
+    "flood": ("flood", SLOW),
+    "garbled": ("null", SLOW),
+    "illegal": ("99", SLOW),
+    "resign": ("resign", SLOW),
+    "no_start": ("", SLOW),
+    "no_hello": ("mute", ("--startup", "3s")),
+    "wrong_protocol": ("stranger", SLOW),
+}
+
+
+def test_a_fault_is_the_exit_status(tmp_path: Path) -> None:
+    # In a duel the bad bot is asked first: the limits that it fails are nobody else's.
+    duel = ("--variant", "duel", "--option", "first=seat0", "-n", 1, "--strict", "--json")
+    good, absent = planned("good", "first"), "bad=/nowhere/to/be/found"
+    commands = [
+        ("match", planned("bad", word) if word else absent, good, *duel, *terms)
+        for word, terms in (BLAMED[code] for code in PRECEDENCE)
+    ]
+    for code, done in zip(PRECEDENCE, each(tmp_path, commands), strict=True):
+        assert done.err == ""
+        assert json.loads(done.out)["fault_counts"] == {"bad": {code: 1}, "good": {}}
+        assert done.status == exit_status([code]) == 10 + PRECEDENCE.index(code)
+
+
+def test_the_gravest_fault_counts_and_none_is_none(tmp_path: Path) -> None:
+    both = ("match", planned("a", "resign"), planned("b", "exit"), "-n", 1, *SLOW)
+    good = ("match", planned("a", "first"), planned("b", "first"), "-n", 1, *SLOW)
+    done = each(tmp_path, [(*both, "--strict"), both, (*good, "--strict")])
+    assert [each.status for each in done] == [10, 0, 0]
+
+
+# What it refuses.
+
+MISTAKES: Mistakes = {
+    "no bot": (("nobody", "random"), r"no bot 'nobody': a bot is a folder with bot\.toml, .*"),
+    "nearly a bot": (("randm", "random"), r"no bot 'randm': did you mean random\? a bot is .*"),
+    "a folder": ((".", "random"), r"\.: the folder has no bot\.toml"),
+    "somebody's home": (("~nobody-here/x", "random"), r"no bot '~nobody-here/x': .*"),
+    "no command": (("x=", "random"), r"x=: the command is missing; write \"x=python3 my_bot\.py\""),
+    "an open quote": (("x=A 'b", "random"), r"x=A 'b: no closing quotation"),
+    "a bad name": (("a[b=x", "random"), r"a\[b=x: a bot's name has 1 to 60 letters, .*"),
+    "one bot": (("random",), r"missing argument 'BOT'; see referee match --help"),
+    "three bots": (("a", "b", "c"), r"got unexpected extra argument.*; see referee match --help"),
+    "another's game": (
+        ("random", "difference-solver"),
+        r"difference-solver does not play underdog; its bot\.toml names difference",
+    ),
+    "variant": (("a=b", "b=c", "-v", "underdgo"), r"there is no variant 'underdgo' \(did .*"),
+    "script": (("a=b", "b=c", "-v", "./x.py"), r"x\.py: there is no such file"),
+    "option": (
+        ("a=b", "b=c", "--option", "sizes=3"),
+        r"underdog has no option 'sizes': did you mean size\?",
+    ),
+    "option's value": (("a=b", "b=c", "--option", "size=0"), r"option size of underdog must be .*"),
+    "option without": (("a=b", "b=c", "--option", "size"), r"--option takes name=value, .*"),
+    "option twice": (
+        ("a=b", "b=c", "--option", "size=9", "--option", "size=8"),
+        r"--option size is given twice",
+    ),
+    "time": (("a=b", "b=c", "--time", "5x"), r"'5x' is not a duration; write 100ms, .*"),
+    "grace": (("a=b", "b=c", "--grace", "-1ms"), r"'-1ms' is not a duration; .*"),
+    "no games": (("a=b", "b=c", "-n", "0"), r"a match has 1 to 1000000 games, not 0"),
+    "some games": (("a=b", "b=c", "-n", "x"), r"invalid value for '--games' / '-n': .*"),
+    "think": (("a=b", "b=c", "--think", "hard"), r"invalid value for '--think': .*"),
+    "no such flag": (("a=b", "b=c", "--fast"), r"no such option: --fast.*"),
+    "seed": (("a=b", "b=c", "--seed", "\t"), r"a seed is printable text, not '\\t'"),
+}
+
+
+def test_a_mistake_is_one_sentence(tmp_path: Path) -> None:
+    kept = tmp_path / "games.jsonl"
+    kept.write_text("kept")
+    mistakes = {
+        name: (("match", *words, "--records", kept), told)
+        for name, (words, told) in MISTAKES.items()
+    }
+    refuses(tmp_path, mistakes)
+    kept.unlink()
+    refuses(tmp_path, {"no bot": mistakes["no bot"]})
+
+
+def test_a_bad_manifest_is_one_sentence(tmp_path: Path) -> None:
+    mistakes = {}
+    for name, (text, told) in MANIFESTS.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "bot.toml").write_text(text)
+        mistakes[name] = (("match", name, "random"), rf"{name}/bot\.toml: {told}")
+    refuses(tmp_path, mistakes)
+
+
+MANIFESTS = {
+    "empty": ("", r"Object missing required field `name`"),
+    "broken": ("name = ", r"Invalid value \(at end of document\)"),
+    "unknown": ('name = "a"\ncomand = ["b"]', r"unknown key 'comand'; did you mean command\?"),
+    "text": ('name = "a"\ncommand = "b"', r"Expected `array`, got `str` - at `\$\.command`"),
+    "none": ('name = "a"\ncommand = []', r"command must be a list of words, for example .*"),
+    "nul": ('name = "a"\ncommand = ["b", "\\u0000"]', r"command must be a list of words, .*"),
+    "env": ('name = "a"\ncommand = ["b"]\nenv = {"c=d" = "e"}', r"env cannot set 'c=d' to 'e'"),
+    "many": ('name = "a"\ncommand = ["b"]\ngames_at_once = 0', r"games_at_once must be 1 to 10000"),
+    "zmq": (
+        'name = "a"\ncommand = ["b"]\ntransport = "tcp"',
+        r"transport must be \"stdio\", not 'tcp'",
+    ),
+}
+
+
+# What the system refuses.
+
+
+def test_records_that_cannot_be_written(tmp_path: Path) -> None:
+    cases = {
+        ("/dev/full", 4): "/dev/full: No space left on device",
+        ("/dev/full", 400): "/dev/full: No space left on device",
+        ("missing/games.jsonl", 1): "missing/games.jsonl: No such file or directory",
+        (".", 1): ".: Is a directory",
+    }
+    match = ("match", "random", "highest", *SLOW)
+    done = each(tmp_path, [(*match, "--records", to, "-n", games) for to, games in cases])
+    assert [sentence(found, status=3) for found in done] == list(cases.values())
+
+
+def test_a_full_stdout(tmp_path: Path) -> None:
+    commands = (["variants"], ["variants", "--json"], ["variants", "duel"])
+    for words in commands:
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run(
+                [*REFEREE, *words],
+                stdout=full,
+                stderr=subprocess.PIPE,
+                cwd=tmp_path,
+                env=environment(),
+                check=False,
+            )
+        assert (done.returncode, done.stderr) == (3, b"referee: No space left on device\n")
