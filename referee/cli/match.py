@@ -230,7 +230,7 @@ def _show(screen: Console, result: MatchResult, took_s: float, *, pin: bool) -> 
         screen.print(f"{amount(result.replayed, 'game')} spoilt by the host and played again.")
     _show_faults(screen, result)
     if pin and result.pinned is None:
-        screen.print("No core was free to pin to: times per move are larger than they need be.")
+        console.err.print("no core was free to pin to: moves take longer than they need to")
 
 
 def _elo_line(result: MatchResult) -> str:

@@ -19,7 +19,7 @@ from collections import Counter
 from math import comb, sqrt, tanh
 
 HELLO = {"type": "hello", "protocol": 1, "name": "deck-odds", "games_at_once": 64}
-CASES = 20_000  # cases that may be gone through for one card: some 50 ms of work
+CASES = 5_000  # cases that may be gone through for one play: some 30 ms of work
 
 
 class Game:

@@ -15,7 +15,7 @@ import json
 import os
 
 HELLO = {"type": "hello", "protocol": 1, "name": "target-racer", "games_at_once": 64}
-PLAYS = 100_000  # plays that a search may try: some 0.2 s of work
+PLAYS = 50_000  # plays that a search may try: some 0.1 s of work
 
 
 class Game:
@@ -35,7 +35,7 @@ class Game:
 @functools.lru_cache(maxsize=1000)
 def way(target, score, numbers):
     """The moves that lead to the target, or else to the highest score."""
-    kept = max(10, PLAYS // len(numbers) ** 2)
+    kept = max(5, PLAYS // len(numbers) ** 2)
     ways = {(score, numbers): ()}
     for _ in numbers:
         longer = {}

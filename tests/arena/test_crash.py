@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.arena.playing import all_by_rules, all_lost, bot, honest, lost, play
+from tests.arena.playing import all_lost, bot, honest, lost, play
 
 
 @pytest.mark.parametrize(
@@ -110,8 +110,3 @@ def test_crash_loses_every_open_game() -> None:
     """
     played = play(bot("crash", "some", 8), honest(8), variant="duel", games=16)
     all_lost(played, "crash", "the bot exited with status 7")
-
-
-def test_two_honest_bots() -> None:
-    for variant in ("difference", "target"):
-        all_by_rules(play(honest(name="first"), honest(8), variant=variant, games=4))

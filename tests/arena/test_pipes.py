@@ -34,12 +34,12 @@ def test_bot_that_never_reads(think: str, bad_first: bool) -> None:
     """More is due than a pipe holds: the referee waits without blocking, and time runs out."""
     bad, good = bot("pipes", "deaf", 64), honest(64)
     bots = (bad, good) if bad_first else (good, bad)
-    terms: dict[str, Any] = {"time": "500ms", "grace_ms": 50, "think": think}
+    terms: dict[str, Any] = {"time": "350ms", "grace_ms": 50, "think": think}
     played = play(*bots, games=64, options={"size": 100}, **terms)
-    all_lost(played, "timeout", "no answer within 550 ms")
+    all_lost(played, "timeout", "no answer within 400 ms")
 
 
 def test_bot_that_reads_late() -> None:
     """The same messages to a bot that sleeps before it reads: all of them arrive."""
-    played = play(bot("notes", 64, 0.03), honest(64), options={"size": 100}, games=64)
+    played = play(bot("notes", 64, 0.03), honest(64), options={"size": 100, "points": 1}, games=64)
     all_by_rules(played)

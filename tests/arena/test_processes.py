@@ -19,14 +19,14 @@ pytestmark = pytest.mark.skipif(not PROC, reason="processes are found through /p
 @pytest.mark.parametrize("kind", ["child", "daemon"])
 def test_children_that_do_not_want_to_go(kind: str) -> None:
     """`play` looks for what is left of the match, children and keepers included."""
-    all_by_rules(play(bot("children", kind), honest(), games=2))
+    all_by_rules(play(bot("children", kind), honest(), games=1))
 
 
 @pytest.mark.parametrize("kind", ["child", "daemon"])
 def test_children_of_a_bot_that_crashed(kind: str) -> None:
     """They hold its pipes open, and still the crash is seen at once."""
     before = time.monotonic()
-    played = play(bot("children", kind, "crash"), honest(), games=2, time="30s")
+    played = play(bot("children", kind, "crash"), honest(), games=1, time="30s")
     all_lost(played, "crash", "the bot exited with status 8")
     assert time.monotonic() - before < 15
     with contextlib.suppress(ChildProcessError):

@@ -38,23 +38,17 @@ def test_stalled_referee_and_a_bot_that_hangs(tmp_path: Path) -> None:
     with referee(("slow", 60, 60, thinking), ("steady", 1), **terms) as outside:
         wait_for_touch(thinking)
         outside.process.send_signal(signal.SIGSTOP)
-        time.sleep(0.8)
+        time.sleep(0.6)
         outside.process.send_signal(signal.SIGCONT)
         (record,), replayed = outside.finish()
     assert (record.ending, record.winner, record.attempt, replayed) == ("timeout", 1, 1, 0)
     assert record.fault is not None
     assert record.fault.spent_us is not None
-    assert record.fault.spent_us > 1_000_000
+    assert record.fault.spent_us > 700_000
 
 
 @pytest.mark.parametrize(("kind", "pin"), [("threads", False), ("processes", True)])
 def test_bot_that_burns_the_core(kind: str, pin: bool) -> None:
     """It keeps the referee from running in time, which is the bot's own doing."""
     played = play(bot("spinning", kind, 3), honest(), games=1, time="300ms", grace_ms=50, pin=pin)
-    all_lost(played, "timeout", "no answer within 350 ms")
-
-
-def test_late_answer_of_a_bot_that_burns_the_core() -> None:
-    """The answer comes after the limit, while the referee still waits for the core."""
-    played = play(bot("spinning", "processes", 0.7), honest(), games=2, time="300ms", grace_ms=50)
     all_lost(played, "timeout", "no answer within 350 ms")

@@ -1,7 +1,8 @@
-"""Answers, and then goes on with blank lines for three seconds."""
+"""Answers, and then goes on with blank lines, for three seconds or until there is news."""
 
 from __future__ import annotations
 
+import select
 import time
 
 from tests.bots.base import Message, answer, line, say, serve
@@ -10,9 +11,8 @@ from tests.bots.base import Message, answer, line, say, serve
 def on_turn(turn: Message) -> None:
     say(line(answer(turn)))
     enough = time.monotonic() + 3
-    while time.monotonic() < enough:
+    while time.monotonic() < enough and not select.select([0], [], [], 0.005)[0]:
         say(b"\n")
-        time.sleep(0.005)
 
 
 serve(on_turn)

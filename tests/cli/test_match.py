@@ -118,16 +118,23 @@ def test_what_bots_write_to_stderr_is_kept(tmp_path: Path) -> None:
 
 
 def test_records_go_to_a_file_or_to_stdout(tmp_path: Path) -> None:
-    words = ("match", "random", "lowest", "--variant", "deck", "-n", 4, "--seed", "same", *SLOW)
-    succeeds(tmp_path, *words, "--records", "games.jsonl")
-    done = referee(tmp_path, *words, "--records", "-")
-    assert done.status == 0
-    assert done.err.startswith("random against lowest, deck: 4 games in ")
+    words = ("match", "random", "lowest", "--variant", "deck", "-n", 4, *SLOW, "--seed")
+    to_file, to_stdout, other = each(
+        tmp_path,
+        [
+            (*words, "same", "--records", "games.jsonl"),
+            (*words, "same", "--records", "-"),
+            (*words, "other", "--records", "-"),
+        ],
+    )
+    assert (to_file.status, to_file.err) == (0, "")
+    assert to_stdout.status == 0
+    assert to_stdout.err.startswith("random against lowest, deck: 4 games in ")
     written = (tmp_path / "games.jsonl").read_bytes()
     assert verify(written.splitlines(keepends=True)).judged == 4
-    assert timeless(records_in(written)) == timeless(records_in(done.out))
-    other = referee(tmp_path, *words, "--seed", "other", "--records", "-")
-    assert timeless(records_in(other.out)) != timeless(records_in(done.out))
+    records = timeless(records_in(written))
+    assert records == timeless(records_in(to_stdout.out))
+    assert records != timeless(records_in(other.out))
 
 
 def test_options_of_a_variant(tmp_path: Path) -> None:
@@ -140,13 +147,19 @@ def test_options_of_a_variant(tmp_path: Path) -> None:
 
 def test_a_script_as_variant(tmp_path: Path) -> None:
     script = ROOT / "docs/examples/goofspiel.py"
-    words = ("match", "random", "lowest", "-v", script, "-n", 2, "--records", "g", *SLOW)
-    assert "against lowest, goofspiel: 2 games" in succeeds(tmp_path, *words)
-    verified = succeeds(tmp_path, "verify", "g", "-v", script)
-    assert verified == "2 records, 0 mismatches (2 judged again, 0 attested by the referee)\n"
-    assert succeeds(tmp_path, "replay", "g", "-v", script).startswith("Game ")
-    told = sentence(referee(tmp_path, "verify", "g"))
-    assert told.startswith("g: line 1: there is no variant 'goofspiel'")
+    played, verified, told, unknown = each(
+        tmp_path,
+        [
+            ("match", "random", "lowest", "-v", script, "-n", 2, "--records", "g", *SLOW),
+            ("verify", "g", "-v", script),
+            ("replay", "g", "-v", script),
+            ("verify", "g"),
+        ],
+    )
+    assert "against lowest, goofspiel: 2 games" in played.out
+    assert verified.out == ("2 records, 0 mismatches (2 judged again, 0 attested by the referee)\n")
+    assert re.match(r"Game \d of goofspiel: ", told.out)
+    assert sentence(unknown).startswith("g: line 1: there is no variant 'goofspiel'")
 
 
 # --strict.
@@ -276,8 +289,7 @@ def test_records_that_cannot_be_written(tmp_path: Path) -> None:
 
 
 def test_a_full_stdout(tmp_path: Path) -> None:
-    commands = (["variants"], ["variants", "--json"], ["variants", "duel"])
-    for words in commands:
+    for words in (["variants"], ["variants", "--json"]):
         with open("/dev/full", "wb") as full:
             done = subprocess.run(
                 [*REFEREE, *words],

@@ -10,7 +10,7 @@ import pytest
 from referee.cli import app
 from referee.record import encode_record
 from referee.testing.commands import commands
-from tests.cli.running import on_terminal, planned, referee
+from tests.cli.running import each, on_terminal, planned, referee
 from tests.records import games
 
 CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
@@ -68,11 +68,11 @@ def test_a_result_fits(width: int, tmp_path: Path) -> None:
 def test_text_is_whole(tmp_path: Path) -> None:
     """Long lines are left to the terminal to break, so that they can be copied whole."""
     (tmp_path / "games").write_bytes(encode_record(games("underdog")[0]) + b"\n")
-    for words in (["variants", "duel"], ["replay", "games"]):
-        piped = referee(tmp_path, *words).out
+    commands = (["variants", "duel"], ["replay", "games"])
+    for words, piped in zip(commands, each(tmp_path, commands), strict=True):
         for width in (60, 200):
             status, seen = on_terminal(tmp_path, *words, width=width)
-            assert (status, plain(seen)) == (0, piped)
+            assert (status, plain(seen)) == (0, piped.out)
 
 
 @pytest.mark.parametrize("width", [60, 200])
