@@ -17,13 +17,15 @@ static unsigned below(unsigned count) {
     return (unsigned)(state % count);
 }
 
-static size_t answer(const char *line, char *to, const char *games) {
+static size_t answer(const char *line, const char *end, char *to, const char *games) {
     if (!strncmp(line, "{\"type\":\"hello\"", 15))
         return (size_t)sprintf(to, "{\"type\":\"hello\",\"name\":\"c\",\"games_at_once\":%s}\n", games);
     if (!strncmp(line, "{\"type\":\"bye\"", 13)) exit(0);
     if (strncmp(line, "{\"type\":\"turn\"", 14)) return 0;
     const char *id = strstr(line + 14, "\"id\":") + 5;
-    const char *legal = strstr(id, "\"legal\":[") + 9;
+    const char *legal = end; /* the last list of the line */
+    while (*legal != '[') legal--;
+    legal++;
     const char *moves[256];
     unsigned count = 0;
     for (const char *c = legal; *c && *c != ']' && count < 256; c++) {
@@ -54,7 +56,7 @@ int main(int argc, char **argv) {
         size_t filled = 0;
         while ((end = memchr(line, '\n', (size_t)(in + held - line)))) {
             *end = 0;
-            filled += answer(line, out + filled, games);
+            filled += answer(line, end, out + filled, games);
             line = end + 1;
             if (filled > sizeof out - 256) { if (write(1, out, filled) < 0) return 1; filled = 0; }
         }

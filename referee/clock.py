@@ -67,6 +67,11 @@ class BankClock:
         left_ns = self.left_ns(seat)
         return None if left_ns is None else left_ns + self._grace_ns
 
+    def excuse(self, seat: int, spent_ns: int) -> None:
+        """This much of the time that is about to be charged is the house's."""
+        if self.banked:
+            self._left_ns[seat] += spent_ns
+
     def charge(self, seat: int, spent_ns: int) -> None:
         """Take a move's time from the bank. What the grace covered is not charged."""
         if self.banked:

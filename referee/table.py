@@ -20,9 +20,6 @@ from referee.verdict import BotFault, Ending, Fault, Verdict, blame
 Request = tuple[dict[str, Any], list[dict[str, Any]], Sequence[int | str] | None]
 """View, events and legal moves: what a seat is sent on its turn."""
 
-NOBODY: list[None] = [None, None]
-"""Neither seat: the usual state of faults and notes."""
-
 
 class Table:
     """A variant being played."""
@@ -30,6 +27,7 @@ class Table:
     __slots__ = (
         "_answers",
         "_events",
+        "_failed",
         "_faults",
         "_legal",
         "_notes",
@@ -59,7 +57,9 @@ class Table:
         self._faults: list[Fault | None] = [None, None]
         self._answers: list[Any] = [None, None]
         self._spent_us = [0, 0]
-        self._notes: list[str | None] = [None, None]
+        self._failed = False
+        """Whether a seat is at fault in this round."""
+        self._notes: dict[Seat, str] = {}
         self._legal: list[Sequence[int | str] | None] = [None, None]
         self.due: tuple[Seat, ...] = variant.actors(self.position)
         """The seats that act in this round, in seat order; empty once there is a verdict."""
@@ -105,13 +105,13 @@ class Table:
         self._spent_us[seat] = spent_ns // 1000
         if note is not None:
             self._notes[seat] = note
-        self._owing -= 1
-        if self._owing:
+        self._owing = owing = self._owing - 1
+        if owing:
             return False
-        if self._faults == NOBODY:
-            self._apply()
-        else:
+        if self._failed:
             self._judge()
+        else:
+            self._apply()
         return True
 
     def fail(self, fault: Fault) -> bool:
@@ -124,6 +124,7 @@ class Table:
             return False
         owed = self.owes(fault.seat)
         self._faults[fault.seat] = fault
+        self._failed = True
         if owed:
             self._owing -= 1
         if self._owing and self.owes(1 - fault.seat) and len(self.due) == 2:
@@ -167,7 +168,7 @@ class Table:
             seat = due[0]
             plays = ((seat, answers[seat]),)
             self.spent_us.append(self._spent_us[seat])
-        if self._notes != NOBODY:
+        if self._notes:
             self._keep_notes(plays)
         self.position = after = variant.apply(before, plays, self.chance)
         self.moves += plays
@@ -204,7 +205,5 @@ class Table:
 
     def _keep_notes(self, plays: tuple[tuple[Seat, Any], ...]) -> None:
         for place, (seat, _) in enumerate(plays, start=len(self.moves)):
-            note = self._notes[seat]
-            if note is not None:
-                self.notes[str(place)] = note
-                self._notes[seat] = None
+            if seat in self._notes:
+                self.notes[str(place)] = self._notes.pop(seat)

@@ -175,3 +175,13 @@ def test_both_limits_at_once() -> None:
     assert ms(clock.left_ns(0)) == 300
     clock.charge(0, 300 * NS_PER_MS)
     assert ms(clock.left_ns(0)) == 200
+
+
+def test_what_is_excused_is_not_charged() -> None:
+    clock = BankClock(read_clock("1s+0s"))
+    clock.excuse(0, 700 * NS_PER_MS)
+    clock.charge(0, 900 * NS_PER_MS)
+    assert clock.left_ns(0) == 800 * NS_PER_MS
+    clock.excuse(1, 300 * NS_PER_MS)
+    clock.charge(1, 300 * NS_PER_MS)
+    assert clock.left_ns(1) == 1_000 * NS_PER_MS

@@ -83,6 +83,11 @@ class Faults:
         )
         return True
 
+    def first_answer(self, player: Player, game: Game, spent_ns: int) -> None:
+        """The process has warmed up; what that took of the time allowed for it is not charged."""
+        player.fresh = False
+        game.table.clock.excuse(player.index ^ game.swap, min(spent_ns, self._warm_up_ns))
+
     # What came.
 
     def hear_odd(self, player: Player, event: Event, data: bytes, at_ns: int) -> bool:
@@ -99,7 +104,8 @@ class Faults:
             return False
         if self.late(player, game, spent_ns):
             return True
-        player.fresh = False
+        if player.fresh:
+            self.first_answer(player, game, spent_ns)
         try:
             if isinstance(event, ResignReceived):
                 raise BotFault(Ending.RESIGN, "the bot resigned")

@@ -205,11 +205,11 @@ class Slot:
                     if table.verdict is not None:
                         continue
                     limit_ns = speaker.limit_ns
-                    if limit_ns is not None and spent_ns > limit_ns:
+                    if limit_ns is not None and spent_ns > limit_ns:  # noqa: SIM102
                         if self._faults.late(speaker, game, spent_ns):
                             break
-                    elif speaker.fresh:
-                        speaker.fresh = False
+                    if speaker.fresh:
+                        self._faults.first_answer(speaker, game, spent_ns)
                     try:
                         if table.answer(speaker.index ^ game.swap, event.move, spent_ns):
                             if not table.due:

@@ -91,7 +91,8 @@ def _standard_error(pairs: list[list[float]], mean: float, games: int) -> float:
     would claim certainty.
     """
     deviations = [sum(points) - mean * len(points) for points in pairs]
-    spread = sum(deviation * deviation for deviation in deviations)
+    # Exactly rounded: the same games in another order give the same table to the last digit.
+    spread = math.fsum(deviation * deviation for deviation in deviations)
     correction = len(pairs) / (len(pairs) - 1) if len(pairs) > 1 else 1.0
     return math.sqrt(max(spread * correction, 1.0)) / games
 

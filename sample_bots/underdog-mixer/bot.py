@@ -37,6 +37,8 @@ class Rules(NamedTuple):
 
 
 class Position(NamedTuple):
+    """Both hands, sorted, and the points."""
+
     mine: tuple
     theirs: tuple
     need: int  # points that I still need
@@ -106,16 +108,15 @@ def results(rules):
 def estimate(at, rules):
     """What a position is worth if all its rounds were like one between simple preferences."""
     mine, theirs = preference(at.mine, at.theirs, rules), preference(at.theirs, at.mine, rules)
-    won = lost = 0.0
-    for a, weight in zip(at.mine, mine, strict=True):
+    chances = [0.0, 0.0, 0.0]  # chances[1] to win, chances[-1] to lose
+    for a, liked in zip(at.mine, mine, strict=True):
         row = results(rules)[a]
-        won += weight * sum(other for b, other in zip(at.theirs, theirs, strict=True) if row[b] > 0)
-        lost += weight * sum(o for b, o in zip(at.theirs, theirs, strict=True) if row[b] < 0)
-    total = sum(mine) * sum(theirs)
-    rounds = len(at.mine)
-    # Rounded, so that a race is run once for many positions.
-    won, lost = round(won / total, 2), round(lost / total, 2)
-    return race(at.need, at.feared, rounds, won, lost, rules.rest_counts)
+        for b, likely in zip(at.theirs, theirs, strict=True):
+            chances[row[b]] += liked * likely
+    total = sum(chances)
+    # Rounded, so that one race serves many positions.
+    won, lost = round(chances[1] / total, 2), round(chances[-1] / total, 2)
+    return race(at.need, at.feared, len(at.mine), won, lost, rules.rest_counts)
 
 
 def preference(mine, theirs, rules):

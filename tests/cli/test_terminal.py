@@ -16,7 +16,7 @@ from tests.records import games
 CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
 LONG = ("Ann" + "n" * 57, "Bob" + "b" * 57)
 """As long as names may be."""
-SLOW = ("--time", "60s")
+SLOW = ("--time", "60s", "--no-pin")
 
 
 def plain(seen: str) -> str:

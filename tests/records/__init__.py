@@ -29,7 +29,7 @@ def planned(name: str, *plan: str) -> Bot:
 def play(first: Bot, second: Bot, variant: str, games: int = 1, **terms: Any) -> list[Record]:
     """The records of a match in the order of its games. No honest bot can be late in it."""
     records: list[Record] = []
-    terms = {"time": "60s", "seed": "records", **terms}
+    terms = {"time": "60s", "seed": "records", "pin": False, **terms}
     play_match(first, second, variant=variant, games=games, on_record=records.append, **terms)
     return sorted(records, key=lambda record: int(record.game))
 
