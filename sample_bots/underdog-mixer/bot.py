@@ -73,7 +73,7 @@ class Game:
         return self.luck.choices(numbers, mix(at, self.suspects, self.rules)[1])[0]
 
 
-@functools.lru_cache(maxsize=50_000)
+@functools.lru_cache(maxsize=20_000)
 def mix(at, suspects, rules):
     """What a position is worth, and how often to play each number."""
     matrix = [[worth(at, a, b, suspects, rules) for b in at.theirs] for a in at.mine]
@@ -104,7 +104,6 @@ def results(rules):
     return [[sign(b - a if abs(a - b) in upsets else a - b) for b in numbers] for a in numbers]
 
 
-@functools.lru_cache(maxsize=100_000)
 def estimate(at, rules):
     """What a position is worth if all its rounds were like one between simple preferences."""
     mine, theirs = preference(at.mine, at.theirs, rules), preference(at.theirs, at.mine, rules)
@@ -125,7 +124,7 @@ def preference(mine, theirs, rules):
     return [exp(sum([table[a][b] for b in theirs]) / len(theirs)) for a in mine]
 
 
-@functools.lru_cache(maxsize=100_000)
+@functools.lru_cache(maxsize=50_000)
 def race(need, feared, rounds, won, lost, rest_counts):
     """What it is worth to play `rounds` rounds, each won and lost with these chances."""
     if need == 0 or feared == 0:
