@@ -196,7 +196,8 @@ def main() -> None:
     try:
         bot = start(command, bot_stderr)
     except OSError as error:
-        os.write(control, f"failed {error.strerror}: {error.filename}\n".encode())
+        reason = f"failed {error.strerror}: {error.filename}\n"
+        os.write(control, reason.encode(errors="backslashreplace"))
         return
     # What is the bot's alone: as long as the keeper held it, no end of file would show.
     nowhere = os.open(os.devnull, os.O_RDWR)
