@@ -10,7 +10,8 @@ from collections import deque
 from collections.abc import Iterable
 from pathlib import Path
 
-from referee.arena.game import Game, Setting, make_record
+from referee.arena.bookkeeper import Bookkeeper
+from referee.arena.game import Game, Setting
 from referee.arena.player import Player
 from referee.clock import BankClock
 from referee.protocol.messages import Error, Start
@@ -23,6 +24,7 @@ class Games:
     """All games between the two players of a slot."""
 
     __slots__ = (
+        "_books",
         "_clock",
         "_dropped",
         "_setting",
@@ -37,6 +39,7 @@ class Games:
     def __init__(self, players: tuple[Player, Player], setting: Setting) -> None:
         self.players = players
         self._setting = setting
+        self._books = Bookkeeper(setting)
         clock = BankClock(setting.clock)
         self._clock = None if clock.banked else clock
         """One clock for all games, where there is no bank to be used up."""
@@ -99,7 +102,7 @@ class Games:
         # A line that nobody asked for names no game: it counts in the game that ends next.
         total = first.dropped + second.dropped
         dropped, self._dropped = total - self._dropped, total
-        self.finished.append(make_record(game.order, self._setting, verdict, game, dropped, cpu_us))
+        self.finished.append(self._books.record(game.order, verdict, game, dropped, cpu_us))
         del self.open[id(game)]
 
     # What seldom happens.
@@ -149,7 +152,7 @@ class Games:
             self._again_or_void(order, _nobody(Ending.REFEREE_ERROR, _where(error)))
             return
         verdict = blame(tuple(faults), scores)
-        self.finished.append(make_record(order, self._setting, verdict, game))
+        self.finished.append(self._books.record(order, verdict, game))
 
     def bug(self, game: Game, error: Exception) -> None:
         """The variant's script or the referee failed: nobody loses by it."""
@@ -183,7 +186,7 @@ class Games:
             self.replayed += 1
             self.waiting.appendleft(order.again())
         else:
-            self.finished.append(make_record(order, self._setting, verdict))
+            self.finished.append(self._books.record(order, verdict))
 
 
 def _nobody(ending: Ending, reason: str) -> Verdict:
