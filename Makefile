@@ -18,8 +18,11 @@ $(READY): pyproject.toml
 	@echo "Setting up $(VENV): Python packages (once)"
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "Python 3.11 or newer is needed; say make PYTHON=python3.12"; exit 1; }
-	@$(PYTHON) -m venv $(VENV) \
-	  || { echo "On Debian: apt-get install python3-venv"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { test "$$(id -u)" = 0 \
+	  && echo "Installing python3-venv" && apt-get update -qq \
+	  && apt-get install -y -qq python3-venv >/dev/null; } \
+	  || { echo "Python cannot make environments; on Debian: apt-get install python3-venv"; exit 1; }
+	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	@touch $@
 
@@ -48,7 +51,6 @@ packages: $(TEST_READY)
 	@$(BIN)/python tests/packages.py
 
 bench: $(READY)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
 	@$(BIN)/python benchmarks/bench.py
 
 clean:

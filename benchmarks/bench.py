@@ -8,7 +8,10 @@
 (d) python: Python sample bots (random against highest), many games at once and one at a time.
 
 Microseconds per bot answer over whole games, with every record kept, starts left out. Machines are
-noisy, so each repeat measures the floor beside the rest, and the medians of the ratios count.
+noisy, so every figure has the floor measured right before and after it, and the medians of the
+ratios count. A neighbour on the same physical core slows Python down far more than system calls:
+a fixed piece of Python is timed around every measurement too, and measurements around which it was
+more than DISTURBED slower than its best are left out, if enough others remain.
 """
 
 from __future__ import annotations
@@ -20,7 +23,9 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 from referee.arena.core import take_core
 from referee.arena.game import Setting
@@ -33,7 +38,9 @@ from referee.schedule import pairing_games
 
 HERE = Path(__file__).parent
 BIN = HERE / "bin"
-EXCHANGES = 30_000
+EXCHANGES = 20_000
+DISTURBED = 1.15
+ENOUGH = 3
 TARGETS = {"single": 2.5, "many": 1.0}
 
 
@@ -52,6 +59,15 @@ def build() -> None:
 def floor_us() -> float:
     command = [str(BIN / "floor"), str(EXCHANGES), str(BIN / "echo")]
     return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def yardstick_us() -> float:
+    """A fixed piece of plain Python, long enough to feel a neighbour."""
+    began = time.perf_counter()
+    numbers: dict[int, tuple[int, ...]] = {}
+    for i in range(20_000):
+        numbers[i & 63] = (i, i + 1, *numbers.get(i & 31, ())[:8])
+    return (time.perf_counter() - began) * 1e6
 
 
 def arena_us(bots: tuple[Bot, Bot], games: int, at_once: int) -> float:
@@ -74,6 +90,30 @@ def arena_us(bots: tuple[Bot, Bot], games: int, at_once: int) -> float:
     return took * 1e6 / sum(len(record.moves) for record in kept[1:])
 
 
+class Measurement(NamedTuple):
+    took: float
+    floor: float
+    yardstick: float
+
+
+def measure(run: Callable[[], float]) -> Measurement:
+    """One run between two floors and two yardsticks."""
+    yardstick, floor = yardstick_us(), floor_us()
+    took = run()
+    floor_after, yardstick_after = floor_us(), yardstick_us()
+    return Measurement(took, (floor + floor_after) / 2, max(yardstick, yardstick_after))
+
+
+def undisturbed(measurements: list[Measurement], best: float) -> list[Measurement]:
+    """Those that no neighbour slowed down; the least disturbed ones where too few are left."""
+    quiet = [each for each in measurements if each.yardstick <= best * DISTURBED]
+    return quiet if len(quiet) >= ENOUGH else sorted(measurements, key=_disturbance)[:ENOUGH]
+
+
+def _disturbance(measurement: Measurement) -> float:
+    return measurement.yardstick
+
+
 def c_bots() -> tuple[Bot, Bot]:
     command = (str(BIN / "bot"),)
     return Bot(name="c1", command=command), Bot(name="c2", command=command)
@@ -81,8 +121,8 @@ def c_bots() -> tuple[Bot, Bot]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--repeats", type=int, default=9)
-    parser.add_argument("--games", type=int, default=3_000, help="games per measurement")
+    parser.add_argument("--repeats", type=int, default=15)
+    parser.add_argument("--games", type=int, default=1_500, help="games per measurement")
     arguments = parser.parse_args()
     build()
     core = take_core()
@@ -95,18 +135,20 @@ def main() -> None:
         "python": lambda: arena_us(python, arguments.games, 64),
         "python_single": lambda: arena_us(python, arguments.games // 5, 1),
     }
-    floors: list[float] = []
-    times: dict[str, list[float]] = {name: [] for name in runs}
-    ratios: dict[str, list[float]] = {name: [] for name in runs}
+    taken: dict[str, list[Measurement]] = {name: [] for name in runs}
     for _ in range(arguments.repeats):
-        before = floor_us()
         for name, run in runs.items():
-            took = run()
-            after = floor_us()
-            floors.append(after)
-            times[name].append(took)
-            ratios[name].append(took / ((before + after) / 2))
-            before = after
+            taken[name].append(measure(run))
+    best = min(each.yardstick for measurements in taken.values() for each in measurements)
+    kept = {name: undisturbed(measurements, best) for name, measurements in taken.items()}
+    used, made = sum(map(len, kept.values())), len(runs) * arguments.repeats
+    print(f"{used} of {made} measurements used, the others were disturbed")
+    floors = [each.floor for measurements in kept.values() for each in measurements]
+    times = {name: [each.took for each in measurements] for name, measurements in kept.items()}
+    ratios = {
+        name: [each.took / each.floor for each in measurements]
+        for name, measurements in kept.items()
+    }
     print(f"{'':14}{'µs/answer':>10}{'× floor':>9}{'aim':>7}")
     print(f"{'floor':14}{statistics.median(floors):10.2f}{1:9.2f}")
     for name in runs:

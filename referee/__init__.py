@@ -8,7 +8,7 @@
     for number, record in referee.read_records(open("games.jsonl", "rb")):
         print("\\n".join(referee.replay(record).tell()))
 
-The command line does nothing that cannot be had from here.
+The command line is thin on top of this.
 """
 
 from referee.bots.manifest import BadBot, Bot, find_bot, sample_bots

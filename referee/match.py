@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,7 +19,7 @@ from referee.ratings.two_players import Score, score
 from referee.record import BotInfo, Record
 from referee.rules.registry import build_variant
 from referee.rules.variant import Variant
-from referee.schedule import pairing_games
+from referee.schedule import GameOrder, pairing_games
 from referee.verdict import Fault
 
 DEFAULT_TIME = "1s"
@@ -43,6 +44,10 @@ class MatchResult(Struct, frozen=True, kw_only=True):
     """Void and forfeited games, which are in no score."""
     replayed: int
     """Games that a stall of the host or a bug of the referee spoilt and that were played again."""
+    stalls: int
+    """How often the host stood still while a clock ran out."""
+    errors: dict[str, int]
+    """What failed in the variant's script, or in the referee, and how often."""
     faults: list[tuple[str, str, Fault]]
     """(player, game, fault), the first hundred of each player."""
     fault_counts: dict[str, dict[str, int]]
@@ -54,13 +59,13 @@ class MatchResult(Struct, frozen=True, kw_only=True):
 
 
 def play_match(
-    first: str | Bot,
-    second: str | Bot,
+    first: str | Path | Bot,
+    second: str | Path | Bot,
     *,
     variant: str = "underdog",
     options: Mapping[str, object] | None = None,
     games: int = 100,
-    seed: str | None = None,
+    seed: str | int | None = None,
     time: str = DEFAULT_TIME,
     grace_ms: int = DEFAULT_GRACE_MS,
     warm_up_ms: int = DEFAULT_WARM_UP_MS,
@@ -68,14 +73,15 @@ def play_match(
     think: Literal["in turn", "parallel"] = "in turn",
     at_once: int = 64,
     pin: bool = True,
-    logs: Path | None = None,
+    logs: str | Path | None = None,
     on_record: Callable[[Record], None] | None = None,
 ) -> MatchResult:
     """Play a match and give its result.
 
     A bot is a folder with `bot.toml`, the name of a sample bot, or `"name=command line"`; a variant
     is a name or the path of a script. Games are played in pairs with the same chance and swapped
-    seats. `on_record` sees every record as its game ends, for example to write it to a file.
+    seats. `on_record` sees every record, in the order of the schedule, for example to write it to
+    a file. What bots write to stderr is kept in the folder `logs`, if one is given.
 
     >>> result = play_match("random", "highest", variant="underdog", games=10, seed="doc")
     >>> result.games
@@ -90,9 +96,14 @@ def play_match(
         raise BadMatch(f"a match has 1 to {MOST_GAMES} games, not {games}")
     if at_once < 1:
         raise BadMatch(f"at least 1 game is played at once, not {at_once}")
-    seed = secrets.token_hex(8) if seed is None else seed
-    if not seed.isprintable():
+    if startup_ms < 1:
+        raise BadMatch("a bot needs some time to start")
+    if think not in ("in turn", "parallel"):
+        raise BadMatch(f'think is "in turn" or "parallel", not {think!r}')
+    seed = secrets.token_hex(8) if seed is None else str(seed)
+    if not seed or not seed.isprintable():
         raise BadMatch(f"a seed is printable text, not {seed!r}")
+    logs = None if logs is None else check_logs(Path(logs))
     core = take_core() if pin and think == "in turn" else None
     house = House(
         startup_ms=startup_ms,
@@ -114,13 +125,20 @@ def play_match(
         seed, game.name, *setting.players, games, hidden_chance=game.hidden_chance
     )
     records = slot.play(orders)
+    held: dict[str, Record] = {}
     try:
-        for record in records:
+        for record in _in_order(records, orders, held):
             tally.add(record)
             if on_record is not None:
                 on_record(record)
+    except BaseException as stop:
+        if on_record is not None and not isinstance(stop, Exception):
+            # Interrupted: what is finished is kept, though games before it are not.
+            for record in [*held.values(), *slot.games.finished]:
+                on_record(record)
+        raise
     finally:
-        records.close()  # type: ignore[attr-defined]  # play is a generator
+        slot.close()
         if core is not None:
             core.release()
     return MatchResult(
@@ -131,6 +149,8 @@ def play_match(
         score=score(tally.results),
         unrated=tally.games - len(tally.results),
         replayed=slot.games.replayed,
+        stalls=slot.games.stalls,
+        errors=slot.games.errors,
         faults=tally.faults,
         fault_counts=tally.fault_counts,
         pinned=core.core if core is not None else None,
@@ -142,9 +162,39 @@ def play_match(
     )
 
 
-def _two_bots(first: str | Bot, second: str | Bot, variant: Variant[Any, Any]) -> tuple[Bot, Bot]:
+def check_logs(folder: Path) -> Path:
+    """The folder, if something can be written there. It is made when a bot first writes."""
+    there = folder
+    while not there.exists() and there != there.parent:
+        there = there.parent
+    if not there.is_dir():
+        raise BadMatch(f"logs cannot be kept in {folder}: {there} is not a folder")
+    if not os.access(there, os.W_OK):
+        raise BadMatch(f"logs cannot be kept in {folder}: {there} cannot be written to")
+    return folder
+
+
+def _in_order(
+    records: Iterator[Record], orders: list[GameOrder], held: dict[str, Record]
+) -> Iterator[Record]:
+    """The records in the order of the schedule, though games at once end in any order.
+
+    `held` are those that wait for the end of a game before them.
+    """
+    schedule = iter(orders)
+    due = next(schedule, None)
+    for record in records:
+        held[record.game] = record
+        while due is not None and due.game in held:
+            yield held.pop(due.game)
+            due = next(schedule, None)
+
+
+def _two_bots(
+    first: str | Path | Bot, second: str | Path | Bot, variant: Variant[Any, Any]
+) -> tuple[Bot, Bot]:
     """Both bots, told apart by name where one bot takes both seats."""
-    bots = [find_bot(bot) if isinstance(bot, str) else bot for bot in (first, second)]
+    bots = [bot if isinstance(bot, Bot) else find_bot(str(bot)) for bot in (first, second)]
     for bot in bots:
         if not bot.plays(variant.name):
             raise BadBot(

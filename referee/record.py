@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Annotated, Any
+from typing import IO, Annotated, Any
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -116,6 +116,11 @@ def _check_keys(given: dict[str, Any], read: dict[str, Any], within: str = "") -
 def _short(value: object) -> str:
     text = str(value)
     return text if len(text) <= 200 else text[:199] + "…"
+
+
+def lines_of(file: IO[bytes]) -> Iterator[bytes]:
+    """The lines of a file; one without end is cut, so that it cannot fill the memory."""
+    return iter(lambda: file.readline(LONGEST_LINE + 2), b"")
 
 
 def read_records(lines: Iterable[bytes]) -> Iterator[tuple[int, Record]]:

@@ -144,7 +144,7 @@ class Table:
         """A fault of this seat at this point of the game."""
         return Fault(
             seat=seat,
-            turn=self._turn(seat),
+            turn=self.turn_of(seat),
             code=code,
             detail=detail,
             received=received,
@@ -152,7 +152,16 @@ class Table:
             limit_us=limit_us,
         )
 
-    def _turn(self, seat: Seat) -> int:
+    def end_by_fault(self) -> bool:
+        """End the game by the faults there are, without waiting for the other seat any more."""
+        if not self._failed or self.verdict is not None:
+            return False
+        self.due = ()
+        faults = tuple(fault for fault in self._faults if fault is not None)
+        self.verdict = blame(faults, self.variant.scores(self.position))
+        return True
+
+    def turn_of(self, seat: Seat) -> int:
         """The place in `moves`, from 1, where this seat is missing if it fails now."""
         return len(self.moves) + 1 + (seat if len(self.due) == 2 else 0)
 
@@ -176,6 +185,10 @@ class Table:
         events[0] += variant.events(before, plays, after, 0)
         events[1] += variant.events(before, plays, after, 1)
         answers[0] = answers[1] = None
+        if len(self.moves) > variant.most_plays:
+            raise RuntimeError(
+                f"{variant.name} goes on beyond the {variant.most_plays} plays of longest()"
+            )
         self.due = due = variant.actors(after)
         self._owing = len(due)
         if not due:
@@ -188,7 +201,7 @@ class Table:
         if not now:
             # The answer was complete before the fault: first what the answer brings.
             self._apply()
-            now = tuple(replace(fault, turn=self._turn(fault.seat)) for fault in faults)
+            now = tuple(replace(fault, turn=self.turn_of(fault.seat)) for fault in faults)
         if self.verdict is None:
             self.due = ()
             self.verdict = blame(now, self.variant.scores(self.position))

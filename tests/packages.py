@@ -12,7 +12,18 @@ NEEDED = {"gcc": "gcc libc6-dev"}
 
 
 def missing() -> dict[str, str]:
-    return {command: names for command, names in NEEDED.items() if shutil.which(command) is None}
+    return {command: names for command, names in NEEDED.items() if not works(command)}
+
+
+def works(command: str) -> bool:
+    """Whether it is there and does its work: a gcc without a C library compiles nothing."""
+    if shutil.which(command) is None:
+        return False
+    if command != "gcc":
+        return True
+    source = b"#include <stdio.h>\nint main(void) { return 0; }\n"
+    compile_it = [command, "-x", "c", "-", "-o", os.devnull]
+    return subprocess.run(compile_it, input=source, capture_output=True).returncode == 0
 
 
 def main() -> int:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.packages import works
+
 BENCH = Path(__file__).parent.parent / "benchmarks" / "bench.py"
 
 
-@pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
+@pytest.mark.skipif(not works("gcc"), reason="gcc or its C library is not installed")
 def test_the_last_line_is_one_json_object() -> None:
     command = [sys.executable, str(BENCH), "--repeats", "1", "--games", "40"]
     output = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True).stdout

@@ -13,6 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 LAYERS = {
+    "__main__": 6,
     "cli": 6,
     "match": 4,
     "sparring": 4,

@@ -29,6 +29,7 @@ class Goofspiel(Variant[Position, int]):
         Option(name="carry", default="no", choices=("no", "yes"), help="a tie adds to the next"),
     )
     reasons = {"bids_gone": "no bids are left: more points win, level points are a draw"}
+    hidden_chance = True  # nobody knows the prizes to come
 
     def setup(self, chance):
         numbers = up_to(self.number("size"))

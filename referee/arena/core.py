@@ -1,6 +1,6 @@
 """One slot, one core. Two processes that exchange lines do so about ten times faster on one core
 than across two, so a slot is pinned where the system allows it. A lock file per core keeps two
-referees on one machine off each other's cores; the lock ends with its process, however it ends.
+referees of one user off each other's cores; the lock ends with its process, however it ends.
 """
 
 from __future__ import annotations

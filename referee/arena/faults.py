@@ -9,10 +9,11 @@ from __future__ import annotations
 import contextlib
 import select
 import time
+from collections.abc import Callable, Iterator
 
 from referee.arena.game import Game
 from referee.arena.games import Games
-from referee.arena.player import Player
+from referee.arena.player import NO_LINE_END, Player
 from referee.arena.switchboard import Switchboard
 from referee.clock import NS_PER_MS
 from referee.protocol.codec import encode, quote
@@ -37,8 +38,16 @@ Answer = MoveReceived | OddMoveReceived | ResignReceived
 class Faults:
     """The faults in the games of a slot."""
 
-    def __init__(self, games: Games, board: Switchboard, warm_up_ms: int) -> None:
+    def __init__(
+        self,
+        games: Games,
+        board: Switchboard,
+        warm_up_ms: int,
+        excuse: Callable[[int], None],
+    ) -> None:
         self._games = games
+        self._excuse = excuse
+        """Takes nanoseconds that the referee spent on one bot's fault off the other's clock."""
         self._board = board
         self._warm_up_ns = warm_up_ms * NS_PER_MS
 
@@ -65,22 +74,31 @@ class Faults:
         games = player.turns.values()
         self.late(player, min(games, key=lambda game: self._limit_ns(player, game) or 0), spent_ns)
 
+    @contextlib.contextmanager
+    def _off_the_clock(self) -> Iterator[None]:
+        began_ns = time.monotonic_ns()
+        yield
+        self._excuse(time.monotonic_ns() - began_ns)
+
     def late(self, player: Player, game: Game, spent_ns: int) -> bool:
         """Judge an answer, or a silence, past the least limit; False if this game's own holds."""
         limit_ns = self._limit_ns(player, game)
         if limit_ns is None or spent_ns <= limit_ns:
             return False
-        if spent_ns - player.stalled_ns <= limit_ns:
-            self._games.stalled()
-            self.stop(player)
-            return True
-        self._break(
-            player,
-            Ending.TIMEOUT,
-            f"no answer within {limit_ns // NS_PER_MS} ms",
-            spent_us=spent_ns // 1000,
-            limit_us=limit_ns // 1000,
-        )
+        with self._off_the_clock():
+            if spent_ns - player.stalled_ns <= limit_ns:
+                self._games.stalled()
+                self.stop(player)
+                return True
+            said = player.session.unfinished()
+            self._break(
+                player,
+                Ending.TIMEOUT,
+                f"no answer within {limit_ns // NS_PER_MS} ms" + (NO_LINE_END if said else ""),
+                said,
+                spent_us=spent_ns // 1000,
+                limit_us=limit_ns // 1000,
+            )
         return True
 
     def first_answer(self, player: Player, game: Game, spent_ns: int) -> None:
@@ -93,7 +111,8 @@ class Faults:
     def hear_odd(self, player: Player, event: Event, data: bytes, at_ns: int) -> bool:
         """Anything but a plain move."""
         if isinstance(event, Misbehaved):
-            self._misbehaved(player, event, ended=not data)
+            with self._off_the_clock():
+                self._misbehaved(player, event, ended=not data)
             return True
         if not isinstance(event, OddMoveReceived | ResignReceived):
             return False
@@ -122,7 +141,8 @@ class Faults:
         """A complete answer that is at fault."""
         said = "" if isinstance(event, ResignReceived) else quote(event)
         if fault.code in ENDS_PROCESS:
-            self._break(player, fault.code, fault.detail, said)
+            with self._off_the_clock():
+                self._break(player, fault.code, fault.detail, said)
             return True
         self._games.fail_one(player, game, event.id, fault.code, fault.detail, said)
         return False
@@ -153,7 +173,8 @@ class Faults:
 
     def input_closed(self, player: Player) -> None:
         """The bot does not read any more."""
-        self._break(player, Ending.CRASH, player.last_words("closed its standard input"))
+        with self._off_the_clock():
+            self._break(player, Ending.CRASH, player.last_words("closed its standard input"))
 
     def _break(
         self,

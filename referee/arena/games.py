@@ -10,6 +10,8 @@ from collections import deque
 from collections.abc import Iterable
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from referee.arena.bookkeeper import Bookkeeper
 from referee.arena.game import Game, Setting
 from referee.arena.player import Player
@@ -17,7 +19,9 @@ from referee.clock import BankClock
 from referee.protocol.messages import Error, Start
 from referee.record import Record
 from referee.schedule import ATTEMPTS, GameOrder
-from referee.verdict import Ending, Fault, Verdict, blame
+from referee.verdict import AT_START, Ending, Fault, Verdict, blame
+
+UNPLAYED = AT_START | {Ending.FORFEIT}
 
 
 class Games:
@@ -29,10 +33,13 @@ class Games:
         "_dropped",
         "_setting",
         "alone",
+        "errors",
         "finished",
         "open",
         "players",
         "replayed",
+        "seen_before",
+        "stalls",
         "waiting",
     )
 
@@ -51,6 +58,11 @@ class Games:
         self.finished: list[Record] = []
         self.replayed = 0
         """Games that were void by a stall or a bug and were played again."""
+        self.stalls = 0
+        self.seen_before = False
+        """Whether the next game is dealt from hidden luck that the bots have seen."""
+        self.errors: dict[str, int] = {}
+        """What failed in the variant's script or in the referee, and how often."""
 
     def order(self, orders: Iterable[GameOrder]) -> None:
         self.waiting.extend(orders)
@@ -151,6 +163,11 @@ class Games:
         except Exception as error:
             self._again_or_void(order, _nobody(Ending.REFEREE_ERROR, _where(error)))
             return
+        # A bot that came up and broke the protocol in the same breath failed in its first turn.
+        faults = [
+            fault if fault.code in UNPLAYED else replace(fault, turn=game.table.turn_of(fault.seat))
+            for fault in faults
+        ]
         verdict = blame(tuple(faults), scores)
         self.finished.append(self._books.record(order, verdict, game))
 
@@ -164,9 +181,14 @@ class Games:
         """The host stood still: every open game is played again."""
         verdict = _nobody(Ending.HOST_STALL, "the referee was not running while a clock ran out")
         games = list(self.open.values())
-        for game in games:
-            self._call_off(game, verdict)
+        self.stalls += 1
         for game in reversed(games):
+            if game.table.end_by_fault():
+                # The other seat had failed before: that stands, whatever the host did since.
+                self._ask_no_more(game)
+                self.after_round(game)
+                continue
+            self._call_off(game, verdict)
             self._again_or_void(game.order, verdict)
 
     def _call_off(self, game: Game, verdict: Verdict) -> None:
@@ -182,8 +204,11 @@ class Games:
             player.due = [due for due in player.due if due is not game]
 
     def _again_or_void(self, order: GameOrder, verdict: Verdict) -> None:
+        if verdict.ending is Ending.REFEREE_ERROR:
+            self.errors[verdict.reason] = self.errors.get(verdict.reason, 0) + 1
         if order.attempt < ATTEMPTS:
             self.replayed += 1
+            self.seen_before = self._setting.variant.hidden_chance
             self.waiting.appendleft(order.again())
         else:
             self.finished.append(self._books.record(order, verdict))

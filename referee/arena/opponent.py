@@ -104,7 +104,9 @@ class Opponent:
         turn_id = player.session.ask()
         player.outbox.append(Turn(self._game.name, turn_id, view, events, legal, left_ms))
         answer, spent_ns = self._exchange(limit_ns)
-        player.fresh = False
+        if player.fresh:
+            player.fresh = False
+            table.clock.excuse(seat, min(spent_ns, self._warm_up_ns))
         if isinstance(answer, ResignReceived):
             raise BotFault(Ending.RESIGN, "the bot resigned")
         note = answer.note if isinstance(answer, OddMoveReceived) else None

@@ -16,6 +16,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from referee.arena.game import Game
+from referee.arena.stall import LATE_NS, SLICE_MS
 from referee.bots.manifest import Bot
 from referee.bots.process import BotProcess, NoStart
 from referee.links.pipe import PipeLink
@@ -27,6 +28,7 @@ from referee.version import __version__
 
 FAILED_STARTS = 3
 BYE_S = 1.0
+NO_LINE_END = "; something came, but not the end of its line"
 LOG_BYTES = 512 * 1024
 """What the log of all processes of a bot may hold before it is put aside; each adds 64 KiB."""
 
@@ -38,6 +40,8 @@ class Upkeep(Struct, frozen=True, kw_only=True):
     logs: Path | None = None
     """Where the bots' stderr is kept."""
     keeper_cores: frozenset[int] | None = None
+    variant: str | None = None
+    """What the bot is to play; its hello may say that it does not."""
 
 
 class Player:
@@ -134,7 +138,7 @@ class Player:
         self.fresh = True
         self.starts += 1
         self._make_room_for_log()
-        deadline = time.monotonic() + upkeep.startup_ms / 1000
+        left_s = upkeep.startup_ms / 1000
         try:
             self.process = process = BotProcess(
                 bot.command,
@@ -154,16 +158,28 @@ class Player:
         except BrokenPipeError:
             raise BotFault(Ending.NO_START, self.last_words("closed its input")) from None
         while self.session.state is State.GREETING:
-            left_s = deadline - time.monotonic()
-            if left_s <= 0 or not poll.poll(left_s * 1000):
-                raise BotFault(Ending.NO_HELLO, f"no hello within {upkeep.startup_ms} ms")
+            # In slices, each counted for no more than its length: while the referee itself
+            # stands still, no bot is late.
+            began = time.monotonic()
+            ready = poll.poll(SLICE_MS)
+            left_s -= min(time.monotonic() - began, LATE_NS / 1e9)
+            if not ready and left_s > 0:
+                continue
+            if not ready:
+                said = self.session.unfinished()
+                hint = NO_LINE_END if said else "; does it flush its output?"
+                detail = f"no hello within {upkeep.startup_ms} ms{hint}"
+                raise BotFault(Ending.NO_HELLO, detail, said)
             data = link.read()
             if data is None:
                 continue
             for event in self.session.receive(data) if data else self.session.end_of_input():
                 if isinstance(event, HelloReceived):
-                    wants = event.games_at_once
-                    self.games_at_once = bot.games_at_once or wants
+                    self.games_at_once = bot.games_at_once or event.games_at_once
+                    named = event.variants if bot.variants is None else None
+                    if named is not None and upkeep.variant not in (None, *named):
+                        detail = f"its hello names {', '.join(named)}, not {upkeep.variant}"
+                        raise BotFault(Ending.NO_HELLO, detail)
                 elif isinstance(event, Misbehaved):
                     detail = event.detail if data else self.last_words("closed its output")
                     raise BotFault(Ending(event.code), detail, event.received)

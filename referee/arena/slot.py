@@ -26,7 +26,7 @@ from referee.arena.faults import Faults
 from referee.arena.game import Setting
 from referee.arena.games import Games
 from referee.arena.player import Player, Upkeep
-from referee.arena.stall import LATE_NS, SLICE_MS, StallWatch
+from referee.arena.stall import SLICE_MS, TOLERANCE_MS, StallWatch
 from referee.arena.switchboard import Switchboard
 from referee.bots.manifest import Bot
 from referee.clock import DEFAULT_STARTUP_MS, DEFAULT_WARM_UP_MS, NS_PER_MS
@@ -67,7 +67,10 @@ class Slot:
         now_ns: Callable[[], int] = time.monotonic_ns,
     ) -> None:
         upkeep = Upkeep(
-            startup_ms=house.startup_ms, logs=house.logs, keeper_cores=house.keeper_cores
+            startup_ms=house.startup_ms,
+            logs=house.logs,
+            keeper_cores=house.keeper_cores,
+            variant=setting.variant.name,
         )
         self.players = (Player(0, bots[0], upkeep), Player(1, bots[1], upkeep))
         self.games = Games(self.players, setting)
@@ -76,7 +79,7 @@ class Slot:
         self._now_ns = now_ns
         self._board = Switchboard()
         self._poll, self._speakers = self._board.poll, self._board.speakers
-        self._faults = Faults(self.games, self._board, house.warm_up_ms)
+        self._faults = Faults(self.games, self._board, house.warm_up_ms, self._excuse)
         self._stalls = StallWatch([player.cpu_ns for player in self.players])
         self._width = 0
         self._leg: int | None = None
@@ -88,6 +91,7 @@ class Slot:
             None if clock.move_ms is None else (clock.move_ms + clock.grace_ms) * NS_PER_MS
         )
         self._slice_ms = min(SLICE_MS, (clock.move_ms or SLICE_MS) + clock.grace_ms)
+        self._late_ns = (self._slice_ms + TOLERANCE_MS) * NS_PER_MS
 
     def play(self, orders: Iterable[GameOrder]) -> Iterator[Record]:
         """Play these games and give their records as they end. Closing it ends the bots."""
@@ -175,10 +179,11 @@ class Slot:
         """Hear answers until this player has given all of them, and act on each."""
         turns = player.turns
         wait_ms = self._slice_ms
+        late_ns = self._late_ns
         while turns:
             ready = self._poll(wait_ms)
             at_ns = self._now_ns()
-            if at_ns - self._woke_ns > LATE_NS:
+            if at_ns - self._woke_ns > late_ns:
                 self._woke_late(at_ns, wait_ms)
             self._woke_ns = at_ns
             if not ready:
@@ -224,6 +229,7 @@ class Slot:
             if turns or self._parallel:
                 # Noise must not stop the clocks: somebody may be late though something came.
                 wait_ms = self._check_clocks(at_ns)
+                late_ns = (wait_ms + TOLERANCE_MS) * NS_PER_MS
                 if self._parallel:
                     return
 
@@ -235,10 +241,11 @@ class Slot:
         waiting = games.waiting
         first, second = self.players
         while waiting and not (self._width and len(games.open) >= self._width):
-            if first.link is None or second.link is None or waiting[0].leg != self._leg:
+            anew = games.seen_before or waiting[0].leg != self._leg
+            if anew or first.link is None or second.link is None:
                 if games.open or first.turns or second.turns:
                     return
-                if waiting[0].leg != self._leg:
+                if anew:
                     self._next_leg(waiting[0].leg)
                 if not self._start_bots(waiting[0]):
                     return
@@ -246,8 +253,9 @@ class Slot:
             games.begin()
 
     def _next_leg(self, leg: int) -> None:
-        """Both bots are started anew, so that neither knows a hand from the leg before."""
+        """Both bots are started anew, so that neither knows a hand that it has seen before."""
         self._leg = leg
+        self.games.seen_before = False
         for player in self.players:
             self._say_bye(player)
 
@@ -279,7 +287,10 @@ class Slot:
         records = self.games.finished[:]
         self.games.finished.clear()
         yield from records
-        pause_ns = self._now_ns() - before_ns
+        self._excuse(self._now_ns() - before_ns)
+
+    def _excuse(self, pause_ns: int) -> None:
+        """So long the referee was busy with something else: charged to no bot, and no stall."""
         self._woke_ns += pause_ns
         for player in self.players:
             player.since_ns += pause_ns

@@ -17,6 +17,8 @@ from msgspec import Struct
 from referee.protocol.messages import NAME_LIMIT
 
 MANIFEST = "bot.toml"
+LATER = ("build", "processes", "limits", "portable")
+"""Keys that are planned. To take them and do nothing would promise what is not kept."""
 _NAME = re.compile(r"[\w][\w .+#()-]*")
 
 
@@ -36,10 +38,6 @@ class Manifest(Struct, frozen=True, forbid_unknown_fields=True):
     games_at_once: int | None = None
     transport: str = "stdio"
     env: dict[str, str] = {}
-    build: list[str] | None = None
-    processes: int | None = None
-    limits: dict[str, int | str] = {}
-    portable: bool = False
 
 
 class Bot(Struct, frozen=True, kw_only=True):
@@ -125,6 +123,8 @@ def read_bot(folder: Path) -> Bot:
     except OSError as error:
         raise BadBot(f"{path}: {error.strerror}") from None
     unknown = [key for key in raw if key not in Manifest.__struct_fields__]
+    if unknown and unknown[0] in LATER:
+        raise BadBot(f"{path}: {unknown[0]} is not in this version of the referee; leave it out")
     if unknown:
         near = get_close_matches(unknown[0], Manifest.__struct_fields__, n=1)
         hint = f"did you mean {near[0]}?" if near else "known are " + _known_keys()

@@ -21,7 +21,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit status: 0 done; 1 what was checked does not hold; 2 bad input; 3 the system "
-    "refused (disk, permission); 10 and up with --strict, by blame code; 130 interrupted.",
+    "refused (disk, permission); 4 the variant failed in a game; "
+    "10 and up with --strict, by blame code; 130 interrupted.",
 )
 app.command("match")(match_command)
 app.command("play")(play_command)

@@ -6,6 +6,7 @@ Exit statuses, the same for every command:
     1    what was checked does not hold (verify, check-variant)
     2    bad input: an argument, a bot, a variant, an option, a file
     3    the system refused: disk full, no permission
+    4    the variant's script, or the referee itself, failed in a game; nobody lost by it
     10…  with --strict, the gravest fault of a bot, in the order of the blame codes
     130  interrupted by Ctrl-C; 143 by SIGTERM
 """
@@ -36,6 +37,7 @@ from referee.rules.registry import BadVariant
 DOES_NOT_HOLD = 1
 BAD_INPUT = 2
 REFUSED = 3
+FAILED = 4
 INTERRUPTED = 130
 TERMINATED = 143
 PIPE_CLOSED = 141
@@ -50,7 +52,8 @@ UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 
 
 class Screen(Console):
-    """A console that shows text as it is: no markup, no emoji, no line breaks of its own."""
+    """A console that shows text as it is: no markup, no emoji, no line breaks of its own, so that
+    what is shown can be copied whole."""
 
     def __init__(self, *, stderr: bool = False) -> None:
         super().__init__(highlight=False, markup=False, emoji=False, soft_wrap=True, stderr=stderr)
@@ -58,12 +61,31 @@ class Screen(Console):
             # A file has no width: a table in it must not be cut to that of a screen.
             self.width = WIDEST_TABLE
 
+    def prose(self, text: str) -> None:
+        """A longer text: on a terminal its paragraphs are filled to the width there is."""
+        for paragraph in _paragraphs(text) if self.is_terminal else [text]:
+            self.print(paragraph, soft_wrap=not self.is_terminal)
+
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError
 
 
 out = Screen()
 err = Screen(stderr=True)
+
+
+def _paragraphs(text: str) -> list[str]:
+    """One string for each paragraph, item of a list, heading and blank line."""
+    paragraphs: list[str] = []
+    open_ended = False
+    for line in text.splitlines():
+        heading = len(line.split()) <= 3 and not line.endswith((".", ",", ":", ";"))
+        if open_ended and line.strip() and not line.startswith("- ") and not heading:
+            paragraphs[-1] += " " + line.strip()
+        else:
+            paragraphs.append(line)
+        open_ended = bool(line.strip()) and (not heading or len(paragraphs[-1]) > len(line))
+    return paragraphs
 
 
 class Terminated(BaseException):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import IO, Annotated
+from typing import Annotated
 
 import typer
 
 from referee.cli import console
-from referee.record import BadRecord, Record, read_records
+from referee.record import BadRecord, Record, lines_of, read_records
 from referee.replay import Mismatch, replay
 from referee.rules.registry import BadVariant
 from referee.verify import verify
@@ -55,13 +55,15 @@ def replay_command(
 
 
 @contextmanager
-def _lines(file: str) -> Iterator[IO[bytes]]:
+def _lines(file: str) -> Iterator[Iterator[bytes]]:
     """The lines of a file of records; what is wrong with one of them names the file."""
     with console.open_input(file) as lines:
         try:
-            yield lines
-        except (BadRecord, BadVariant) as bad:
-            raise type(bad)(f"{file}: {bad}") from None
+            yield lines_of(lines)
+        except BadVariant as bad:
+            raise BadVariant(f"{file}: {bad} (--variant PATH says where a script is)") from None
+        except BadRecord as bad:
+            raise BadRecord(f"{file}: {bad}") from None
 
 
 def _find(records: Iterator[Record], game: str | None) -> Record:
@@ -72,7 +74,7 @@ def _find(records: Iterator[Record], game: str | None) -> Record:
         names.append(record.game)
     if not names:
         raise BadRecord("there is no record in it")
-    shown = f"{names[0]} to {names[-1]}" if len(names) > 1 else names[0]
+    shown = ", ".join(names[:10]) + (" …" if len(names) > 10 else "")
     raise BadRecord(f"there is no game {game!r} in it; it holds {shown}")
 
 

@@ -21,13 +21,15 @@ from referee.clock import (
     read_duration_ms,
     show_ms,
 )
-from referee.match import DEFAULT_TIME, MatchResult, play_match
+from referee.match import DEFAULT_TIME, BadMatch, MatchResult, check_logs, play_match
 from referee.record import Record, encode_record
 from referee.rules.numbers import amount
 from referee.verdict import PRECEDENCE, Ending, exit_status
 
 REFRESH_S = 0.1
-SHOWN_FAULTS = 10
+FLUSH_S = 1.0
+SHOWN_FAULTS = 3
+LOGS = "referee-logs"
 EXAMPLES = """
 **Examples**
 
@@ -59,7 +61,10 @@ def match_command(
         typer.Option(help="An option of the variant, name=value. Can be repeated."),
     ] = None,
     seed: Annotated[
-        str | None, typer.Option(help="Any text; the same seed gives the same games.")
+        str | None,
+        typer.Option(
+            help="Any text. The same seed deals the same games and gives bots their seeds."
+        ),
     ] = None,
     time_limit: Annotated[
         str,
@@ -84,9 +89,10 @@ def match_command(
     records: Annotated[
         str | None, typer.Option(help="Write every record here, JSON lines; - is stdout.")
     ] = None,
-    logs: Annotated[Path, typer.Option(help="Folder for what bots write to stderr.")] = Path(
-        "referee-logs"
-    ),
+    logs: Annotated[
+        Path | None,
+        typer.Option(help=f"Folder for what bots write to stderr; {LOGS} if not given."),
+    ] = None,
     pin: Annotated[bool, typer.Option(help="Pin referee and bots to one core.")] = True,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with the status of the gravest fault.")
@@ -94,7 +100,9 @@ def match_command(
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Play two bots against each other: score, Elo difference, and its 95 % interval."""
-    screen = console.err if json or records == "-" else console.out
+    if json and records == "-":
+        raise BadMatch("--json and --records - cannot both have standard output")
+    screen = console.err if records == "-" else console.out
     with _RecordsFile(records) as file, _Progress(games) as progress:
 
         def keep(record: Record) -> None:
@@ -115,7 +123,7 @@ def match_command(
             think="parallel" if think == "parallel" else "in turn",
             at_once=at_once,
             pin=pin,
-            logs=logs,
+            logs=logs or _default_logs(),
             on_record=keep,
         )
         took_s = progress.took_s()
@@ -123,12 +131,25 @@ def match_command(
         console.print_json(result)
     else:
         _show(screen, result, took_s, pin=pin and think == "in-turn")
+    if result.errors:
+        reason, times = next(iter(result.errors.items()))
+        told = f"the variant failed {amount(times, 'time')}, nobody loses by it: {reason}"
+        raise typer.Exit(console.fail(told, console.FAILED))
     if strict:
         codes = [Ending(code) for counts in result.fault_counts.values() for code in counts]
         raise typer.Exit(exit_status([code for code in codes if code in PRECEDENCE]))
 
 
 match_command.__doc__ = f"{match_command.__doc__}\n{EXAMPLES}"
+
+
+def _default_logs() -> Path | None:
+    """The usual folder; in a place that cannot be written to, a word that logs are not kept."""
+    try:
+        return check_logs(Path(LOGS))
+    except BadMatch as bad:
+        console.err.print(f"{bad}; what bots write to stderr is lost")
+        return None
 
 
 class _RecordsFile:
@@ -138,6 +159,7 @@ class _RecordsFile:
     def __init__(self, path: str | None) -> None:
         self._path = path
         self._file: IO[bytes] | None = None
+        self._flushed = 0.0
 
     def __enter__(self) -> _RecordsFile:
         return self
@@ -161,6 +183,9 @@ class _RecordsFile:
                 else:
                     self._file = open(self._path, "wb")  # noqa: SIM115  # __exit__ closes it
             self._file.write(encode_record(record) + b"\n")
+            if time.monotonic() - self._flushed > FLUSH_S:
+                self._file.flush()
+                self._flushed = time.monotonic()
         except OSError as error:
             raise self._named(error) from None
 
@@ -185,6 +210,7 @@ class _Progress:
             disable=not console.err.is_terminal,
         )
         self._task = self._bar.add_task("games", total=games, rate=0.0)
+        self._games = games
         self._done = 0
         self._began = self._drawn = time.monotonic()
 
@@ -192,8 +218,10 @@ class _Progress:
         self._bar.start()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._bar.stop()
+        if kind is not None and not issubclass(kind, Exception):
+            console.err.print(f"{self._done} of {self._games} games were finished")
 
     def advance(self) -> None:
         self._done += 1
@@ -226,8 +254,8 @@ def _show(screen: Console, result: MatchResult, took_s: float, *, pin: bool) -> 
     screen.print(_elo_line(result))
     if result.unrated:
         screen.print(f"{amount(result.unrated, 'game')} void or forfeited, in no score.")
-    if result.replayed:
-        screen.print(f"{amount(result.replayed, 'game')} spoilt by the host and played again.")
+    if result.stalls:
+        screen.print(f"The host stood still {amount(result.stalls, 'time')}; games were replayed.")
     _show_faults(screen, result)
     if pin and result.pinned is None:
         console.err.print("no core was free to pin to: moves take longer than they need to")
@@ -239,15 +267,16 @@ def _elo_line(result: MatchResult) -> str:
     if score.elo is not None and score.err95 is not None:
         return (
             f"Elo difference {score.elo:+.0f} ± {score.err95:.0f} (95 %, from "
-            f"{amount(score.pairs, 'pair')} of games); {name} is the stronger one with "
-            f"{score.superiority:.1%} likelihood"
+            f"{amount(score.pairs, 'pair')} of games)\n"
+            f"{name} is the stronger one with {score.superiority:.1%} likelihood"
         )
     if score.bound_elo is not None:
-        word = "more" if score.bound == ">" else "less"
-        return (
-            f"Elo difference {word} than {score.bound_elo:+.0f} (95 %): "
-            f"{name} has {'won' if score.bound == '>' else 'lost'} every game"
-        )
+        word, done = ("more", "won") if score.bound == ">" else ("less", "lost")
+        if (score.bound_elo > 0) == (score.bound == ">"):
+            bound = f"Elo difference {word} than {score.bound_elo:+.0f} (95 %)"
+        else:
+            bound = "Elo difference unknown, the games are too few"
+        return f"{bound}: {name} has {done} every game"
     return "Elo difference unknown: no game was rated"
 
 
@@ -265,3 +294,10 @@ def _show_faults(screen: Console, result: MatchResult) -> None:
             screen.print(f"  … and {sum(counts.values()) - SHOWN_FAULTS} more")
     for player, path in result.logs.items():
         screen.print(f"stderr of {player}: {path}")
+        if result.fault_counts[player]:
+            screen.print(f"  which ends: {console.printable(_last_line(Path(path)))}")
+
+
+def _last_line(log: Path) -> str:
+    lines = log.read_text("utf-8", "replace").split("\n")
+    return next((line.strip() for line in reversed(lines) if line.strip()), "")[:200]

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from referee.cli import console
+from referee.rules.numbers import amount
 from referee.rules.options import Option
 from referee.rules.registry import all_variants, build_variant, find_variant
 from referee.rules.variant import Variant
@@ -41,7 +42,7 @@ def variants_command(
     if json:
         console.print_json(_facts(variant) | {"book": variant.book()})
         return
-    console.out.print(variant.book())
+    console.out.prose(variant.book())
     console.out.print(f"\nMoves\nA move is {variant.move_help}.")
     if variant.options:
         console.out.print("\nOptions (--option NAME=VALUE)")
@@ -93,10 +94,11 @@ def check_variant_command(
         console.print_json(report)
     else:
         for step in report.steps:
-            mark = "pass" if step.passed else "FAIL"
+            reached = not step.detail.startswith("not reached")
+            mark = "pass" if step.passed else "FAIL" if reached else "----"
             console.out.print(f"{mark}  {step.name}: {step.detail}")
         failed = sum(not step.passed for step in report.steps)
-        verdict = "all steps passed" if not failed else f"{failed} steps failed"
+        verdict = "all steps passed" if not failed else f"{amount(failed, 'step')} not passed"
         console.out.print(f"{report.variant}: {report.games} games, {verdict}")
     if not all(step.passed for step in report.steps):
         raise typer.Exit(console.DOES_NOT_HOLD)

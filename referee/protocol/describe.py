@@ -150,7 +150,7 @@ EXAMPLES_TO_BOT: Mapping[str, ToBot] = {
         scores=(1, 3),
         events=[{"round": 4, "mine": 8, "theirs": 2, "result": "won"}],
     ),
-    "error": Error(Ending.ILLEGAL, "9 is not legal here; legal are [1, 2, 3]", "17"),
+    "error": Error(Ending.ILLEGAL, "9 is not legal here; legal are [1, 2, 3]", "17", 12),
     "ping": Ping(),
     "bye": Bye(),
 }

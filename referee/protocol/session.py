@@ -144,6 +144,10 @@ class Session:
                         return answers
         return self._receive_strictly(data)
 
+    def unfinished(self) -> str:
+        """What came without the end of its line, cut and escaped."""
+        return excerpt(bytes(self._tail).strip())
+
     def end_of_input(self) -> Sequence[Event]:
         """The bot closed its end."""
         if self.state is State.LEAVING or self.state is State.BROKEN:

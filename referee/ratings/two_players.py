@@ -68,11 +68,11 @@ def score(results: Iterable[tuple[int, float]]) -> Score:
         )
     mean = points / games
     error = _standard_error(list(by_pair.values()), mean, games)
-    low, high = _clamp(mean - Z95 * error), _clamp(mean + Z95 * error)
+    low, high = mean - Z95 * error, mean + Z95 * error
     return Score(
         *(wins, draws, losses, whole),
         elo=elo(mean),
-        err95=(elo(high) - elo(low)) / 2,
+        err95=(elo(high) - elo(low)) / 2 if low > 0 and high < 1 else Z95 * error * _slope(mean),
         bound=None,
         bound_elo=None,
         superiority=0.5 * (1 + math.erf((mean - 0.5) / error / math.sqrt(2))),
@@ -82,6 +82,11 @@ def score(results: Iterable[tuple[int, float]]) -> Score:
 def elo(mean: float) -> float:
     """The Elo difference at which this mean score is expected."""
     return 400 * math.log10(mean / (1 - mean))
+
+
+def _slope(mean: float) -> float:
+    """Elo per point of mean score, for an interval that would reach beyond a whole score."""
+    return 400 / math.log(10) / (mean * (1 - mean))
 
 
 def _standard_error(pairs: list[list[float]], mean: float, games: int) -> float:

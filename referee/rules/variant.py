@@ -22,6 +22,7 @@ import re
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any, ClassVar, Generic, TypeVar
 
 from msgspec import Struct
@@ -76,7 +77,9 @@ class Variant(ABC, Generic[P, M]):
     scores_mean: ClassVar[str] = "points"
     """What the two numbers of `scores` count."""
     hidden_chance: ClassVar[bool] = False
-    """True where luck decides what one seat knows and the other does not (a hand of cards)."""
+    """True where luck decides something that a seat does not know from the start: a hand, a pile.
+
+    The two games of a pair have the same luck; no process then plays both of them."""
     move_type: ClassVar[type[int] | type[str]] = int
     """The JSON type of a move. A move of this type that is in `legal` is taken as it is."""
     move_help: ClassVar[str] = "an integer, for example 5"
@@ -140,6 +143,11 @@ class Variant(ABC, Generic[P, M]):
     def longest(self) -> int:
         """The most plays that a game can take, both seats counted."""
 
+    @cached_property
+    def most_plays(self) -> int:
+        """`longest()`, asked once. A game that goes on beyond it is called off."""
+        return self.longest()
+
     def read_move(self, position: P, seat: Seat, raw: object) -> M:
         """The legal move in a bot's answer.
 
@@ -186,7 +194,12 @@ class Variant(ABC, Generic[P, M]):
         `reader` is the seat that reads it, which must learn no secret of the other; None is an
         onlooker after the game, who may know everything.
         """
-        return [f"{names[seat]} plays {move}." for seat, move in plays]
+        lines = [f"{names[seat]} plays {move}." for seat, move in plays]
+        if reader is None:
+            # Whether a seat may know the scores, only the script itself could say.
+            first, second = self.scores(after)
+            lines.append(f"Now {self.scores_mean}: {names[0]} {first}, {names[1]} {second}.")
+        return lines
 
     def conclusion(self, position: P, names: Names) -> list[str]:
         """Final scores, who won and why, once the rules have ended the game."""
@@ -203,7 +216,9 @@ class Variant(ABC, Generic[P, M]):
         """What a person at this seat reads before typing; the last line is the prompt itself."""
         legal = self.legal(position, seat)
         choice = f" from {_listed(legal)}" if legal is not None else f" ({self.move_help})"
-        return [f"{names[seat]}, choose your move{choice}: "]
+        view: dict[str, Any] = self.view(position, seat)
+        known: list[str] = [f"{name}: {_plain(value)}" for name, value in view.items()]
+        return [*known, f"{names[seat]}, choose your move{choice}: "]
 
     def question(self, position: P, seat: Seat, typed: str, names: Names) -> list[str] | None:
         """The answer to a command that asks and plays nothing (`hand`), or None if it is none.
@@ -218,6 +233,15 @@ class Variant(ABC, Generic[P, M]):
         if self.move_type is int and re.fullmatch(r"-?\d{1,15}", text):
             return int(text)
         return text
+
+
+def _plain(value: object) -> str:
+    """A value of a view for a reader: no quotes, no braces."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_plain(each)}" for name, each in value.items())
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(_plain, value)) + "]"
+    return "none" if value is None else str(value)
 
 
 def _kind(raw: object) -> str:

@@ -40,7 +40,8 @@ def test_bad_start(how: str, code: str, detail: str) -> None:
 
 def test_no_hello_in_time() -> None:
     bad = bot("startup", "silent")
-    did_not_start(bad, "no_hello", "no hello within 700 ms", startup_ms=700)
+    told = "no hello within 700 ms; does it flush its output?"
+    did_not_start(bad, "no_hello", told, startup_ms=700)
 
 
 def test_command_that_is_not_there() -> None:

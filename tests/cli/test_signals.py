@@ -63,7 +63,8 @@ def test_a_match_is_ended(number: signal.Signals, status: int, told: bytes, tmp_
         process.kill()
         process.wait()
         os.close(ear)
-    assert (process.returncode, out, err) == (status, b"", told)
+    finished = b"2 of 100 games were finished\n"
+    assert (process.returncode, out, err) == (status, b"", finished + told)
     assert left_of(mark) == []
     report = verify((tmp_path / "games").read_bytes().splitlines(keepends=True))
     assert (report.judged, report.mismatches) == (2, []), "what was finished is kept"

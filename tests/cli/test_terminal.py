@@ -62,17 +62,23 @@ def test_a_result_fits(width: int, tmp_path: Path) -> None:
         assert (shown == name) == (width == 200)
         assert len(numbers) == 4
     assert lines[4].startswith("Elo difference ")
-    assert len(lines) == 5
+    assert "is the stronger one with" in lines[5]
+    assert len(lines) == 6
 
 
 def test_text_is_whole(tmp_path: Path) -> None:
-    """Long lines are left to the terminal to break, so that they can be copied whole."""
+    """Long lines are left to the terminal to break, so that they can be copied whole; only a
+    rule book is filled to the width."""
     (tmp_path / "games").write_bytes(encode_record(games("underdog")[0]) + b"\n")
     commands = (["variants", "duel"], ["replay", "games"])
     for words, piped in zip(commands, each(tmp_path, commands), strict=True):
         for width in (60, 200):
             status, seen = on_terminal(tmp_path, *words, width=width)
-            assert (status, plain(seen)) == (0, piped.out)
+            assert (status, plain(seen).split()) == (0, piped.out.split())
+            assert words[0] == "variants" or plain(seen) == piped.out
+            if words[0] == "variants":
+                book = plain(seen).partition("\nMoves\n")[0]
+                assert max(map(len, book.splitlines())) <= width
 
 
 @pytest.mark.parametrize("width", [60, 200])

@@ -89,7 +89,7 @@ def test_scripts_are_checked(tmp_path: Path) -> None:
     assert named.out.endswith("underdog: 20 games, all steps passed\n")
     assert (bad.status, bad.err) == (1, "")
     assert any(line.startswith("FAIL  ") for line in bad.out.splitlines())
-    assert bad.out.splitlines()[-1].endswith(" failed")
+    assert bad.out.splitlines()[-1].endswith(" steps not passed")
     assert as_json.status == 1
     report = json.loads(as_json.out)
     assert tuple(report) == Report.__struct_fields__

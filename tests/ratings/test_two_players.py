@@ -45,8 +45,9 @@ def test_four_pairs_by_hand() -> None:
     assert (found.wins, found.draws, found.losses, found.pairs) == (6, 0, 2, 4)
     assert (found.games, found.points) == (8, 6.0)
     assert found.elo == pytest.approx(190.8485, abs=5e-4)
-    # 0.75 ± 0.28290: 0.46710 is −22.87, and what is beyond 1 is cut to 1 − 10⁻⁶, 2400 Elo.
-    assert found.err95 == pytest.approx((2400 + 22.90) / 2, abs=0.05)
+    # 0.75 ± 0.28290 reaches beyond 1, where Elo has no end: so 0.28290 times the slope at ¾,
+    # 400 / ln 10 / (¾ · ¼) = 926.5 Elo a point.
+    assert found.err95 == pytest.approx(0.28290 * 926.47, abs=0.05)
     assert found.superiority == pytest.approx(phi(0.25 / 0.14434), abs=1e-4)
     assert (found.bound, found.bound_elo) == (None, None)
 
@@ -153,8 +154,9 @@ def test_level_scores_claim_no_certainty(games: str, times: int) -> None:
     # The floor: as if one pair had come out a point otherwise.
     error = 1 / found.games
     if all(POINTS[pair[0]] + POINTS[pair[-1]] == 1 for pair in games.split()):
-        clamped = min(0.5 + Z95 * error, 1 - 1e-6)
-        assert found.err95 == pytest.approx(elo(clamped))
+        high = 0.5 + Z95 * error
+        expected = elo(high) if high < 1 else Z95 * error * 1600 / math.log(10)
+        assert found.err95 == pytest.approx(expected)
 
 
 @settings(max_examples=300, deadline=None, derandomize=True, database=None)

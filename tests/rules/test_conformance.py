@@ -262,13 +262,13 @@ class OtherSettings(Good):
         self.settings["handicap"] = 3
 
 
-@broken("secrets", "hidden_chance is True, but no luck shows to seat 0 alone")
+@broken("secrets", "hidden_chance is True, but both seats know all the luck from the start")
 class OpenCards(Good):
     def view(self, position: Position, seat: Seat) -> Any:
         return {"mine": position.cards[seat], "theirs": position.cards[1 - seat]}
 
 
-@broken("secrets", "shows to one seat before the other, and hidden_chance is False")
+@broken("secrets", "does not show to both seats at the start: hidden_chance is False")
 class Undeclaredly(Good):
     hidden_chance = False
 
