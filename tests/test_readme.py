@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import subprocess
 import sys
 from pathlib import Path
 
@@ -41,3 +42,20 @@ def test_every_link_leads_somewhere() -> None:
     here = Path(__file__).parent.parent
     for target in re.findall(r"\]\(([^)#]+)\)", README):
         assert (here / target).exists(), target
+
+
+def test_the_demo_prints_what_the_readme_shows() -> None:
+    """Names, columns and order of the lines; figures differ from run to run."""
+    command = re.search(
+        r"^  referee match (\S+) (\S+) --variant (\S+) --games (\d+)$", README, re.M
+    )
+    assert command is not None
+    first, second, variant, games = command.groups()
+    makefile = (Path(__file__).parent.parent / "Makefile").read_text("utf-8")
+    assert f"referee match {first} {second} --variant {variant} --games {games}\n" in makefile
+    shown = README.partition(command[0])[2].splitlines()[1:7]
+    script = "from referee.cli import main; main()"
+    words = ["match", first, second, "--variant", variant, "--games", games, "--no-pin"]
+    done = subprocess.run([sys.executable, "-c", script, *words], capture_output=True, text=True)
+    for told, seen in zip(shown, done.stdout.splitlines(), strict=True):
+        assert re.sub(r"[\d.]+", "0", told).split()[:3] == re.sub(r"[\d.]+", "0", seen).split()[:3]

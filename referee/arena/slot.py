@@ -226,12 +226,14 @@ class Slot:
                             break
                     except Exception as error:
                         self.games.bug(game, error)
-            if turns or self._parallel:
-                # Noise must not stop the clocks: somebody may be late though something came.
+            if self._parallel:
+                self._check_clocks(at_ns)
+                return
+            # Noise must not stop the clock: the bot may be late though something came.
+            limit_ns = player.limit_ns
+            if not ready or (limit_ns is not None and at_ns - player.since_ns > limit_ns):
                 wait_ms = self._check_clocks(at_ns)
                 late_ns = (wait_ms + TOLERANCE_MS) * NS_PER_MS
-                if self._parallel:
-                    return
 
     # Dealing games and handing out records.
 
