@@ -9,7 +9,18 @@ from referee.rules.options import Option
 from referee.rules.underdog import Position, Underdog
 from referee.rules.variant import Outcome, Plays, Seat
 
-WHERE = ("apply", "view", "view type", "events", "scores", "outcome", "nobody", "setup", "legal")
+WHERE = (
+    "apply",
+    "view",
+    "view type",
+    "events",
+    "scores",
+    "outcome",
+    "nobody",
+    "setup",
+    "legal",
+    "endless",
+)
 
 
 class Broken(Underdog):
@@ -35,6 +46,8 @@ class Broken(Underdog):
 
     def apply(self, position: Position, plays: Plays[int], chance: Chance) -> Position:
         after = super().apply(position, plays, chance)
+        if self.settings["bug"] == "endless":
+            return position
         self.strike("apply", self.gone(after))
         return after
 

@@ -15,6 +15,7 @@ from referee.bots.manifest import Bot
 from referee.match import MatchResult, play_match
 from referee.record import Record, encode_record, read_record
 from referee.verdict import Ending, Fault
+from referee.verify import verify
 
 ROOT = Path(__file__).parents[2]
 MARK = "REFEREE_TEST_MARK"
@@ -60,6 +61,9 @@ def play(first: Bot, second: Bot, *, games: int = 2, **terms: Any) -> Played:
     assert len({record.game for record in records}) == games
     for record in records:
         assert read_record(encode_record(record)) == record
+    script = terms.get("variant", "underdog")
+    report = verify([encode_record(record) + b"\n" for record in records], script)
+    assert report.mismatches == []
     return Played(result, sorted(records, key=lambda record: int(record.game)))
 
 

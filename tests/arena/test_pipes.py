@@ -43,3 +43,11 @@ def test_bot_that_reads_late() -> None:
     """The same messages to a bot that sleeps before it reads: all of them arrive."""
     played = play(bot("notes", 64, 0.03), honest(64), options={"size": 100, "points": 1}, games=64)
     all_by_rules(played)
+
+
+def test_time_spent_on_a_fault_is_not_the_others() -> None:
+    """While the referee looks into the first bot, the second thinks; that is no stall."""
+    bad, good = bot("pipes", "answers, then"), honest(seconds=0.06)
+    played = play(bad, good, games=2, time="150ms", grace_ms=50)
+    all_lost(played, "crash", "the bot closed its standard output")
+    assert played.result.stalls == 0

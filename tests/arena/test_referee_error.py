@@ -116,3 +116,17 @@ class Nothing(Variant[None, int]):
     def scores(self, position): return (0, 1)
     def longest(self): return 1
 '''
+
+
+def test_game_that_never_ends() -> None:
+    played = play_broken("endless", games=2)
+    for record in played.records:
+        assert record.reason.startswith("RuntimeError: broken goes on beyond the 20 plays")
+        is_void(record, record.reason)
+    assert list(played.result.errors.values()) == [2 * ATTEMPTS]
+    assert played.result.stalls == 0
+
+
+def test_legal_moves_that_cannot_be_listed() -> None:
+    for record in play_broken("legal", games=2).records:
+        is_void(record, f"ZeroDivisionError: a bug in legal at broken.py:{LINE}")

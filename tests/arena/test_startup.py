@@ -5,6 +5,7 @@ A bot that is out loses the rest by forfeit, which says nothing about its streng
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -113,3 +114,11 @@ def test_answer_with_the_hello_is_garbled() -> None:
     for record in played.records:
         lost(record, "garbled", "id 1 was never given")
     assert played.result.unrated == 0, "the bot came up: it is not out, and its losses count"
+
+
+def test_hello_that_names_other_variants(tmp_path: Path) -> None:
+    script = tmp_path / "bot.py"
+    hello = '{"type":"hello","variants":["duel","deck"]}'
+    script.write_text(f"import sys\nsys.stdin.readline()\nprint('{hello}', flush=True)\ninput()\n")
+    bad = Bot(name="bad", command=(sys.executable, str(script)))
+    did_not_start(bad, "no_hello", "its hello names duel, deck, not underdog")

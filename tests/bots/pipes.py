@@ -2,6 +2,7 @@
 
 closes stdout  and stays, instead of an answer
 closes stdin   and stays, before it answers
+answers, then  closes stdout and stays
 deaf           reads nothing any more after the hello (word 2: games at once)
 pause          sends every answer in two halves
 bytes          sends every answer byte by byte
@@ -21,6 +22,10 @@ how = sys.argv[1]
 def on_turn(turn: Message) -> None:
     data = line(answer(turn))
     if how == "closes stdout":
+        os.close(1)
+        time.sleep(60)
+    elif how == "answers, then":
+        say(data)
         os.close(1)
         time.sleep(60)
     elif how == "closes stdin":

@@ -297,3 +297,17 @@ def test_a_full_stdout(tmp_path: Path) -> None:
                 check=False,
             )
         assert (done.returncode, done.stderr) == (3, b"referee: No space left on device\n")
+
+
+def test_a_script_that_fails_is_named(tmp_path: Path) -> None:
+    script = Path(__file__).parents[1] / "arena" / "broken.py"
+    words = ["-v", script, "--option", "bug=apply", "-n", 2, *SLOW]
+    done = referee(tmp_path, "match", "random", "lowest", *words)
+    assert done.status == 4
+    assert re.search(
+        r"^referee: the variant failed 6 times, nobody loses by it: "
+        r"ZeroDivisionError: a bug in apply at broken.py:\d+$",
+        done.err,
+        re.MULTILINE,
+    )
+    assert "host" not in done.out
