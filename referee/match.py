@@ -13,7 +13,7 @@ from msgspec import Struct
 from referee.arena.core import take_core
 from referee.arena.game import Setting
 from referee.arena.slot import House, Slot
-from referee.bots.manifest import BadBot, Bot, find_bot
+from referee.bots.manifest import Bot, find_bot
 from referee.clock import DEFAULT_GRACE_MS, DEFAULT_STARTUP_MS, DEFAULT_WARM_UP_MS, read_clock
 from referee.ratings.two_players import Score, score
 from referee.record import BotInfo, Record
@@ -196,11 +196,7 @@ def _two_bots(
     """Both bots, told apart by name where one bot takes both seats."""
     bots = [bot if isinstance(bot, Bot) else find_bot(str(bot)) for bot in (first, second)]
     for bot in bots:
-        if not bot.plays(variant.name):
-            raise BadBot(
-                f"{bot.name} does not play {variant.name}; its bot.toml names "
-                + ", ".join(bot.variants or ())
-            )
+        bot.must_play(variant.name)
     if bots[0].name == bots[1].name:
         bots[1] = bots[1].renamed(f"{bots[1].name}#2")
     return bots[0], bots[1]

@@ -57,8 +57,11 @@ class Bot(Struct, frozen=True, kw_only=True):
     hash: str = ""
     """Of everything in its folder, or of the command line and the files that it names."""
 
-    def plays(self, variant: str) -> bool:
-        return self.variants is None or variant in self.variants
+    def must_play(self, variant: str) -> None:
+        """Raises BadBot where the manifest leaves this variant out."""
+        if self.variants is not None and variant not in self.variants:
+            named = ", ".join(self.variants)
+            raise BadBot(f"{self.name} does not play {variant}; its bot.toml names {named}")
 
     def renamed(self, name: str) -> Bot:
         return msgspec.structs.replace(self, name=name)

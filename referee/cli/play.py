@@ -15,7 +15,7 @@ from typing import Annotated
 
 import typer
 
-from referee.bots.manifest import BadBot, Bot, find_bot
+from referee.bots.manifest import Bot, find_bot
 from referee.cli import console
 from referee.clock import read_clock
 from referee.match import BadMatch
@@ -91,6 +91,8 @@ def play_command(
         logs=logs,
     )
     terminal = Terminal()
+    if terminal.copied and bot is None and rules.hidden_chance:
+        raise BadMatch("two people hide their cards from each other, so output must be a terminal")
     try:
         spar(bout, terminal)
     except Exception as error:
@@ -105,9 +107,7 @@ play_command.__doc__ = f"{play_command.__doc__}\n{EXAMPLES}"
 
 def _find_bot(text: str, variant: str) -> Bot:
     bot = find_bot(text)
-    if not bot.plays(variant):
-        named = ", ".join(bot.variants or ())
-        raise BadBot(f"{bot.name} does not play {variant}; its bot.toml names {named}")
+    bot.must_play(variant)
     return bot
 
 
@@ -133,6 +133,8 @@ class Terminal:
 
     def __init__(self) -> None:
         self._keys = sys.stdin is not None and sys.stdin.isatty()
+        self.copied = self._keys and not sys.stdout.isatty()
+        """Whether people type while what they see goes somewhere else as well."""
         self.screen = self._keys and sys.stdout.isatty()
         self._dumb = os.environ.get("TERM", "dumb") == "dumb"
 
