@@ -210,9 +210,12 @@ class Slot:
                     if table.verdict is not None:
                         continue
                     limit_ns = speaker.limit_ns
-                    if limit_ns is not None and spent_ns > limit_ns:  # noqa: SIM102
-                        if self._faults.late(speaker, game, spent_ns):
-                            break
+                    if (
+                        limit_ns is not None
+                        and spent_ns > limit_ns
+                        and self._faults.late(speaker, game, spent_ns)
+                    ):
+                        break
                     if speaker.fresh:
                         self._faults.first_answer(speaker, game, spent_ns)
                     try:
@@ -286,9 +289,10 @@ class Slot:
     def _hand_out(self) -> Iterator[Record]:
         """Give the records away. What the receiver takes for them is charged to no bot."""
         before_ns = self._now_ns()
-        records = self.games.finished[:]
-        self.games.finished.clear()
-        yield from records
+        finished = self.games.finished
+        while finished:
+            # One by one: what an interruption leaves here can still be kept.
+            yield finished.pop(0)
         self._excuse(self._now_ns() - before_ns)
 
     def _excuse(self, pause_ns: int) -> None:

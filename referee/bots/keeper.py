@@ -65,6 +65,7 @@ class Log:
         # A log that cannot be written must not cost a game: the bot is drained all the same.
         with contextlib.suppress(OSError):
             if self._fd < 0:
+                # No pathlib: it costs every start of a bot 10 ms.
                 os.makedirs(os.path.dirname(self._path), exist_ok=True)  # noqa: PTH103, PTH120
                 flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
                 self._fd = os.open(self._path, flags, 0o644)

@@ -127,6 +127,7 @@ def _invoke(app: typer.Typer) -> int:
     except typer.Exit as done:
         return done.exit_code
     except UsageError as error:
+        # The type comes from `__mro__`, so the checker knows no more than that it is an Exception.
         sentence = error.format_message()  # type: ignore[attr-defined]
         if not sentence.strip():  # It was the help, and it has been shown.
             return BAD_INPUT

@@ -26,6 +26,7 @@ WHERE = (
 class Broken(Underdog):
     name = "broken"
     summary = "underdog that fails in one of its methods once somebody has played a certain number"
+    # The base's tuple has a fixed length for the checker.
     options: ClassVar[tuple[Option, ...]] = (  # type: ignore[assignment]
         *Underdog.options,
         Option(name="bug", default="apply", choices=WHERE, help="which method"),

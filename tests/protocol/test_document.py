@@ -76,6 +76,7 @@ STRICT = {struct.__struct_config__.tag: strict(struct) for struct in get_args(To
 def to_bot(line: str) -> ToBot:
     """A message of the referee, without a field too many or too few."""
     message = msgspec.json.decode(line, type=STRICT[json.loads(line)["type"]])
+    # A struct made at run time stands in for the message's own type; it encodes the same.
     assert encode([message]).decode() == line + "\n"  # type: ignore[list-item]
     return message  # type: ignore[return-value]
 
