@@ -1,6 +1,8 @@
-# make demo   plays a match between two sample bots (sets everything up first)
+# make demo   plays a tournament of the sample bots (sets everything up first)
 # make test   lint and all tests (sets everything up first)
 # make bench  the speed of the arena, as ratios to a bare pipe exchange
+# make bench-tournament  what a tournament costs beyond its games; a second worker; reports
+# make bench-rate        `referee rate` against a plain read of the same file
 
 PYTHON ?= python3
 VENV := .venv
@@ -9,7 +11,7 @@ READY := $(VENV)/.ready-demo
 TEST_READY := $(VENV)/.ready-test
 WORKERS ?= 4
 
-.PHONY: help demo test lint bench packages clean
+.PHONY: help demo test lint bench bench-tournament bench-rate packages clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -24,6 +26,7 @@ $(READY): pyproject.toml
 	  || { echo "Python cannot make environments; on Debian: apt-get install python3-venv"; exit 1; }
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@$(BIN)/python -m compileall -q referee
 	@touch $@
 
 $(TEST_READY): pyproject.toml $(READY)
@@ -32,9 +35,9 @@ $(TEST_READY): pyproject.toml $(READY)
 	@touch $@
 
 demo: $(READY)
-	@echo "Playing 200 games of underdog between two sample bots:"
-	@echo "  referee match counter random --variant underdog --games 200"
-	@$(BIN)/referee match counter random --variant underdog --games 200
+	@echo "Playing a round-robin of the sample bots:"
+	@echo "  referee tournament --variant underdog"
+	@$(BIN)/referee tournament --variant underdog
 
 test: packages lint
 	@echo "Running all tests"
@@ -52,6 +55,12 @@ packages: $(TEST_READY)
 
 bench: $(READY)
 	@$(BIN)/python benchmarks/bench.py
+
+bench-tournament: $(READY)
+	@$(BIN)/python benchmarks/tournament.py
+
+bench-rate: $(READY)
+	@$(BIN)/python benchmarks/rate.py
 
 clean:
 	rm -rf $(VENV) dist build benchmarks/bin .mypy_cache .ruff_cache .pytest_cache .hypothesis

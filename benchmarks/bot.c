@@ -1,14 +1,31 @@
 /* A bot that does as little as a legal bot can: one of the legal moves, at random, for every turn.
  * It answers all the turns of a read in one write, and takes 64 games at once. No JSON library:
- * it looks for the two fields it needs, which protocol 1 writes in a fixed order. */
+ * it looks for the two fields it needs, which protocol 1 writes in a fixed order.
+ *
+ *     bot [GAMES_AT_ONCE [BURN_US]]
+ *
+ * With BURN_US it uses that much CPU time for every move, as a bot does that thinks. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static char in[1 << 18], out[1 << 16];
 static uint64_t state = 88172645463325252ULL;
+
+static long burn_us;
+
+static long cpu_us(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return now.tv_sec * 1000000L + now.tv_nsec / 1000;
+}
+
+static void think(void) {
+    for (long until = cpu_us() + burn_us; cpu_us() < until;) {}
+}
 
 static unsigned below(unsigned count) {
     state ^= state << 13;
@@ -22,6 +39,7 @@ static size_t answer(const char *line, const char *end, char *to, const char *ga
         return (size_t)sprintf(to, "{\"type\":\"hello\",\"name\":\"c\",\"games_at_once\":%s}\n", games);
     if (!strncmp(line, "{\"type\":\"bye\"", 13)) exit(0);
     if (strncmp(line, "{\"type\":\"turn\"", 14)) return 0;
+    if (burn_us) think();
     const char *id = strstr(line + 14, "\"id\":") + 5;
     const char *legal = end; /* the last list of the line */
     while (*legal != '[') legal--;
@@ -45,6 +63,7 @@ static size_t answer(const char *line, const char *end, char *to, const char *ga
 
 int main(int argc, char **argv) {
     const char *games = argc > 1 ? argv[1] : "64";
+    burn_us = argc > 2 ? atol(argv[2]) : 0;
     state ^= (uint64_t)getpid() << 20;
     size_t held = 0;
     for (;;) {

@@ -11,6 +11,8 @@ import re
 
 from msgspec import Struct
 
+from referee.mistake import Mistake
+
 NS_PER_MS = 1_000_000
 DEFAULT_GRACE_MS = 50
 DEFAULT_WARM_UP_MS = 1_000
@@ -21,7 +23,7 @@ _DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)\s*(ms|s|min|m|h)", re.ASCII)
 _LONGEST_MS = 7 * 24 * 3_600_000
 
 
-class BadTime(Exception):
+class BadTime(Mistake):
     """A duration or a clock that cannot be read; the message says how to write one."""
 
 

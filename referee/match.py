@@ -11,12 +11,15 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from referee.arena.core import take_core
-from referee.arena.game import Setting
+from referee.arena.game import Setting, bot_info
 from referee.arena.slot import House, Slot
 from referee.bots.manifest import Bot, find_bot
 from referee.clock import DEFAULT_GRACE_MS, DEFAULT_STARTUP_MS, DEFAULT_WARM_UP_MS, read_clock
+from referee.deciding import SprtResult, SprtWatch
+from referee.mistake import Mistake
+from referee.ratings.sprt import Sprt
 from referee.ratings.two_players import Score, score
-from referee.record import BotInfo, Record
+from referee.record import Record
 from referee.rules.registry import build_variant
 from referee.rules.variant import Variant
 from referee.schedule import GameOrder, pairing_games
@@ -26,7 +29,7 @@ DEFAULT_TIME = "1s"
 MOST_GAMES = 1_000_000
 
 
-class BadMatch(Exception):
+class BadMatch(Mistake):
     """A match that cannot be played as asked; the message says why."""
 
 
@@ -56,6 +59,8 @@ class MatchResult(Struct, frozen=True, kw_only=True):
     """The core that the match was pinned to, or None."""
     logs: dict[str, str]
     """Where the stderr of each bot is that wrote to it."""
+    sprt: SprtResult | None = None
+    """Where the match was to end as soon as it is decided."""
 
 
 def play_match(
@@ -74,6 +79,7 @@ def play_match(
     at_once: int = 64,
     pin: bool = True,
     logs: str | Path | None = None,
+    sprt: Sprt | None = None,
     on_record: Callable[[Record], None] | None = None,
 ) -> MatchResult:
     """Play a match and give its result.
@@ -81,7 +87,8 @@ def play_match(
     A bot is a folder with `bot.toml`, the name of a sample bot, or `"name=command line"`; a variant
     is a name or the path of a script. Games are played in pairs with the same chance and swapped
     seats. `on_record` sees every record, in the order of the schedule, for example to write it to
-    a file. What bots write to stderr is kept in the folder `logs`, if one is given.
+    a file. What bots write to stderr is kept in the folder `logs`, if one is given. With `sprt` the
+    match ends as soon as that test is decided, after `games` games at the latest.
 
     >>> result = play_match("random", "highest", variant="underdog", games=10, seed="doc")
     >>> result.games
@@ -92,14 +99,7 @@ def play_match(
     game = build_variant(variant, options or {})
     bots = _two_bots(first, second, game)
     clock = read_clock(time, grace_ms)
-    if not 1 <= games <= MOST_GAMES:
-        raise BadMatch(f"a match has 1 to {MOST_GAMES} games, not {games}")
-    if at_once < 1:
-        raise BadMatch(f"at least 1 game is played at once, not {at_once}")
-    if startup_ms < 1:
-        raise BadMatch("a bot needs some time to start")
-    if think not in ("in turn", "parallel"):
-        raise BadMatch(f'think is "in turn" or "parallel", not {think!r}')
+    _check(games, at_once, startup_ms, think)
     seed = secrets.token_hex(8) if seed is None else str(seed)
     if not seed or not seed.isprintable():
         raise BadMatch(f"a seed is printable text, not {seed!r}")
@@ -117,49 +117,82 @@ def play_match(
         variant=game,
         clock=clock,
         players=(bots[0].name, bots[1].name),
-        bots=(_info(bots[0]), _info(bots[1])),
+        bots=(bot_info(bots[0]), bot_info(bots[1])),
     )
-    slot = Slot(bots, setting, house)
-    tally = _Tally(setting.players)
     orders = pairing_games(
         seed, game.name, *setting.players, games, hidden_chance=game.hidden_chance
     )
-    records = slot.play(orders)
-    held: dict[str, Record] = {}
+    match = _Match(Slot(bots, setting, house), setting, sprt)
     try:
-        for record in _in_order(records, orders, held):
-            tally.add(record)
-            if on_record is not None:
-                on_record(record)
-    except BaseException as stop:
-        if on_record is not None and not isinstance(stop, Exception):
-            # Interrupted: what is finished is kept, though games before it are not.
-            for record in [*held.values(), *slot.games.finished]:
-                on_record(record)
-        raise
+        match.play(orders, on_record)
     finally:
-        slot.close()
         if core is not None:
             core.release()
-    return MatchResult(
-        variant=game.name,
-        players=setting.players,
-        seed=seed,
-        games=tally.games,
-        score=score(tally.results),
-        unrated=tally.games - len(tally.results),
-        replayed=slot.games.replayed,
-        stalls=slot.games.stalls,
-        errors=slot.games.errors,
-        faults=tally.faults,
-        fault_counts=tally.fault_counts,
-        pinned=core.core if core is not None else None,
-        logs={
-            player.bot.name: str(player.log)
-            for player in slot.players
-            if player.log is not None and player.log.exists()
-        },
-    )
+    return match.result(seed, pinned=core.core if core is not None else None)
+
+
+def _check(games: int, at_once: int, startup_ms: int, think: str) -> None:
+    """Raises BadMatch for numbers that make no match."""
+    if not 1 <= games <= MOST_GAMES:
+        raise BadMatch(f"a match has 1 to {MOST_GAMES} games, not {games}")
+    if at_once < 1:
+        raise BadMatch(f"at least 1 game is played at once, not {at_once}")
+    if startup_ms < 1:
+        raise BadMatch("a bot needs some time to start")
+    if think not in ("in turn", "parallel"):
+        raise BadMatch(f'think is "in turn" or "parallel", not {think!r}')
+
+
+class _Match:
+    """Plays the games and counts what comes of them."""
+
+    def __init__(self, slot: Slot, setting: Setting, sprt: Sprt | None) -> None:
+        self._slot = slot
+        self._setting = setting
+        self._tally = _Tally(setting.players)
+        self._watch = None if sprt is None else SprtWatch(sprt, setting.players[0])
+
+    def play(self, orders: list[GameOrder], on_record: Callable[[Record], None] | None) -> None:
+        slot, watch = self._slot, self._watch
+        held: dict[str, Record] = {}
+        try:
+            for record in _in_order(slot.play(orders), orders, held):
+                self._tally.add(record)
+                if on_record is not None:
+                    on_record(record)
+                if watch is not None and watch.decided_by(record):
+                    break
+        except BaseException as stop:
+            if on_record is not None and not isinstance(stop, Exception):
+                # Interrupted: what is finished is kept, though games before it are not.
+                for record in [*held.values(), *slot.games.finished]:
+                    on_record(record)
+            raise
+        finally:
+            slot.close()
+
+    def result(self, seed: str, pinned: int | None) -> MatchResult:
+        slot, tally = self._slot, self._tally
+        return MatchResult(
+            variant=self._setting.variant.name,
+            players=self._setting.players,
+            seed=seed,
+            games=tally.games,
+            score=score(tally.results),
+            unrated=tally.games - len(tally.results),
+            replayed=slot.games.replayed,
+            stalls=slot.games.stalls,
+            errors=slot.games.errors,
+            faults=tally.faults,
+            fault_counts=tally.fault_counts,
+            pinned=pinned,
+            logs={
+                player.bot.name: str(player.log)
+                for player in slot.players
+                if player.log is not None and player.log.exists()
+            },
+            sprt=None if self._watch is None else self._watch.result(),
+        )
 
 
 def check_logs(folder: Path) -> Path:
@@ -200,10 +233,6 @@ def _two_bots(
     if bots[0].name == bots[1].name:
         bots[1] = bots[1].renamed(f"{bots[1].name}#2")
     return bots[0], bots[1]
-
-
-def _info(bot: Bot) -> BotInfo:
-    return BotInfo(bot.version, bot.hash)
 
 
 class _Tally:

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from referee.clock import Clock
+from referee.mistake import Mistake
 from referee.protocol.codec import Garbled, read_object
 from referee.verdict import UNRATED, Ending, Fault
 
@@ -19,7 +20,7 @@ SeatNumber = Annotated[int, Meta(ge=0, le=1)]
 Micros = Annotated[int, Meta(ge=0)]
 
 
-class BadRecord(Exception):
+class BadRecord(Mistake):
     """A line that is no record; the message says where and what is wrong."""
 
 

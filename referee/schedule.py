@@ -8,6 +8,7 @@ played again; the bots' own seeds come from another branch of the same tree and 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 
 from msgspec import Struct
 
@@ -44,22 +45,30 @@ class GameOrder(Struct, frozen=True):
 def pairing_games(
     seed: str, variant: str, first: str, second: str, games: int, *, hidden_chance: bool
 ) -> list[GameOrder]:
-    """The games of one pairing in the order in which they are played.
-
-    Where chance is hidden, a bot that lives through both games of a pair would know the other
-    hand: all first games are one leg, all second games another.
-    """
+    """The games of one pairing in the order in which they are played."""
     branch = f"{seed}/{variant}/{first}/{second}"
+    return game_orders(branch, range(1, games + 1), hidden_chance=hidden_chance)
+
+
+def game_orders(
+    branch: str, numbers: Iterable[int], *, hidden_chance: bool, prefix: str = ""
+) -> list[GameOrder]:
+    """These games of a pairing, by their numbers from 1, in the order in which they are played.
+
+    The branch is the pairing's own in the tree of luck. Where chance is hidden, a bot that lives
+    through both games of a pair would know the other hand: all first games are one leg, all second
+    games another.
+    """
     orders = [
         GameOrder(
-            game=str(number + 1),
-            pair=number // 2 + 1,
-            swapped=number % 2 == 1,
-            leg=number % 2 if hidden_chance else 0,
-            chance_seed=f"{branch}/{number // 2 + 1}",
-            bot_seeds=_bot_seeds(branch, number + 1),
+            game=f"{prefix}{number}",
+            pair=(number + 1) // 2,
+            swapped=number % 2 == 0,
+            leg=(number + 1) % 2 if hidden_chance else 0,
+            chance_seed=f"{branch}/{(number + 1) // 2}",
+            bot_seeds=_bot_seeds(branch, number),
         )
-        for number in range(games)
+        for number in numbers
     ]
     return sorted(orders, key=lambda order: order.leg)
 

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 
-NEEDED = {"gcc": "gcc libc6-dev"}
+NEEDED = {"gcc": "gcc libc6-dev", "chromium": "chromium"}
 """Command that must be there, and the Debian packages that bring it."""
 
 

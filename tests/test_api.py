@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
 import inspect
 import typing
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,20 @@ from referee.match import MatchResult, play_match
 CONSTANTS = {"PRECEDENCE", "__version__"}
 FOREIGN = {"encode_record"}
 """Made by a library, which says what it is."""
+
+
+def test_type_checkers_are_told_the_same() -> None:
+    stub = ast.parse((Path(referee.__file__).parent / "__init__.pyi").read_text("utf-8"))
+    told = {
+        str(alias.asname): f"{node.module}.{alias.name}"
+        for node in stub.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert set(told) == set(referee.__all__)
+    for name, where in told.items():
+        module, _, inner = where.rpartition(".")
+        assert getattr(import_module(module), inner) is getattr(referee, name)
 
 
 def test_nothing_is_named_twice() -> None:
@@ -71,6 +87,10 @@ def test_the_example_of_the_package_runs(
     lines = b"".join(referee.encode_record(record) + b"\n" for record in records)
     (tmp_path / "games.jsonl").write_bytes(lines)
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "tournaments").mkdir()
+    (tmp_path / "tournaments/five.toml").write_text(
+        'variants = ["underdog", "duel"]\nbots = ["random", "lowest"]\ngames = 2\n'
+    )
     assert referee.__doc__ is not None
     program = [line[4:] for line in referee.__doc__.splitlines() if line.startswith("    ")]
     exec("\n".join(program), {})

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from referee.bots.manifest import Bot
 from referee.clock import BankClock, Clock
 from referee.protocol.messages import Over
 from referee.record import BotInfo
@@ -27,6 +28,11 @@ class Setting(Struct, frozen=True, kw_only=True):
     bots: tuple[BotInfo, BotInfo]
     tournament: str | None = None
     level: str = "none"
+
+
+def bot_info(bot: Bot) -> BotInfo:
+    """What a record says of a bot."""
+    return BotInfo(bot.version, bot.hash)
 
 
 class Game:

@@ -42,6 +42,8 @@ class Upkeep(Struct, frozen=True, kw_only=True):
     keeper_cores: frozenset[int] | None = None
     variant: str | None = None
     """What the bot is to play; its hello may say that it does not."""
+    keep_log: bool = False
+    """Whether a log that is there is added to; else it begins anew."""
 
 
 class Player:
@@ -56,6 +58,7 @@ class Player:
         "due",
         "fresh",
         "games_at_once",
+        "hello",
         "index",
         "limit_ns",
         "link",
@@ -90,6 +93,7 @@ class Player:
         self.fresh = True
         """Whether the process has not answered a turn yet."""
         self.games_at_once = 1
+        self.hello: HelloReceived | None = None
         self.starts = 0
         self.dropped_before = 0
         self._failed_starts = 0
@@ -113,6 +117,10 @@ class Player:
         now_ns = process.cpu_ns() if process is not None else 0
         used_ns, self._cpu_seen_ns = now_ns - self._cpu_seen_ns, now_ns
         return used_ns // 1000 if used_ns > 0 else 0
+
+    def retire(self) -> None:
+        """The bot is out: it is not started any more."""
+        self._failed_starts = FAILED_STARTS
 
     def start(self) -> PipeLink:
         """Start the bot and hear its hello. Raises BotFault."""
@@ -175,6 +183,7 @@ class Player:
                 continue
             for event in self.session.receive(data) if data else self.session.end_of_input():
                 if isinstance(event, HelloReceived):
+                    self.hello = event
                     self.games_at_once = bot.games_at_once or event.games_at_once
                     named = event.variants if bot.variants is None else None
                     if named is not None and upkeep.variant not in (None, *named):
@@ -191,7 +200,7 @@ class Player:
         if log is None:
             return
         with contextlib.suppress(OSError):
-            if self.starts == 1:
+            if self.starts == 1 and not self._upkeep.keep_log:
                 log.unlink()
             elif log.stat().st_size > LOG_BYTES:
                 log.replace(log.with_suffix(".old.txt"))

@@ -53,6 +53,8 @@ class House(Struct, frozen=True, kw_only=True):
     at_once: int = 64
     """The most games on one link, whatever the bots offer."""
     logs: Path | None = None
+    keep_logs: bool = False
+    """Whether logs that are there are added to."""
     keeper_cores: frozenset[int] | None = None
 
 
@@ -69,6 +71,7 @@ class Slot:
         upkeep = Upkeep(
             startup_ms=house.startup_ms,
             logs=house.logs,
+            keep_log=house.keep_logs,
             keeper_cores=house.keeper_cores,
             variant=setting.variant.name,
         )

@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from referee.mistake import Mistake
 from referee.protocol.messages import NAME_LIMIT
 
 MANIFEST = "bot.toml"
@@ -22,7 +23,7 @@ LATER = ("build", "processes", "limits", "portable")
 _NAME = re.compile(r"[\w][\w .+#()-]*")
 
 
-class BadBot(Exception):
+class BadBot(Mistake):
     """A bot that cannot be found or read; the message says where and what is right."""
 
 
@@ -102,6 +103,8 @@ def find_bot(text: str) -> Bot:
         raise BadBot(f"{text}: the folder has no {MANIFEST}")
     near = get_close_matches(text, samples, n=1)
     hint = f"did you mean {near[0]}? " if near else ""
+    if _there(folder.is_file):
+        hint = f'to run a file, write "{folder.stem}=python3 {text}" or the like; '
     raise BadBot(
         f"no bot {text!r}: {hint}a bot is a folder with {MANIFEST}, "
         f'a sample bot ({", ".join(samples)}), or "name=command line"'
@@ -135,7 +138,9 @@ def read_bot(folder: Path) -> Bot:
     try:
         manifest = msgspec.convert(raw, Manifest)
     except msgspec.ValidationError as error:
-        raise BadBot(f"{path}: {error}") from None
+        told, _, key = str(error).replace("`", "").partition(" - at $.")
+        told = told[0].lower() + told[1:]
+        raise BadBot(f"{path}: {key}: {told}" if key else f"{path}: {told}") from None
     _check_name(str(path), manifest.name)
     if not manifest.command or not all(manifest.command) or "\0" in "".join(manifest.command):
         raise BadBot(f'{path}: command must be a list of words, for example ["python3", "bot.py"]')

@@ -1,35 +1,58 @@
-"""The `referee` command. Thin: each function parses, calls one thing of the API and prints."""
+"""The `referee` command. Thin: each function parses, calls one thing of the API and prints.
+
+Only the module of the command that was typed is imported: nobody who asks for the standings should
+wait for the arena.
+"""
 
 from __future__ import annotations
+
+import sys
+from collections.abc import Collection
+from importlib import import_module
 
 import typer
 
 from referee.cli.console import run
-from referee.cli.games import replay_command, verify_command
-from referee.cli.match import match_command
-from referee.cli.play import play_command
-from referee.cli.variants import check_variant_command, variants_command
 from referee.version import __version__
 
-app = typer.Typer(
-    name="referee",
-    help="A referee for bot competitions: it starts bots in any language, deals them games, "
-    "enforces clocks and legal moves, and keeps a record of every game.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode="markdown",
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit status: 0 done; 1 what was checked does not hold; 2 bad input; 3 the system "
-    "refused (disk, permission); 4 the variant failed in a game; "
-    "10 and up with --strict, by blame code; 130 interrupted.",
-)
-app.command("match")(match_command)
-app.command("play")(play_command)
-app.command("replay")(replay_command)
-app.command("verify")(verify_command)
-app.command("variants")(variants_command)
-app.command("check-variant")(check_variant_command)
+COMMANDS = {
+    "tournament": "tournament",
+    "match": "match",
+    "play": "play",
+    "standings": "standings",
+    "report": "report",
+    "export": "standings",
+    "rate": "rate",
+    "replay": "games",
+    "verify": "games",
+    "variants": "variants",
+    "check-variant": "variants",
+}
+"""Commands and their modules. The function of `check-variant` is `check_variant_command`."""
+
+
+def build_app(wanted: Collection[str] = COMMANDS.keys()) -> typer.Typer:
+    """The command with these subcommands, or with all of them."""
+    app = typer.Typer(
+        name="referee",
+        help="A referee for bot competitions: it starts bots in any language, deals them games, "
+        "enforces clocks and legal moves, keeps a record of every game, runs tournaments and "
+        "rates the bots.",
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode="markdown",
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+        epilog="Exit status: 0 done; 1 what was checked does not hold; 2 bad input; 3 the system "
+        "refused (disk, permission); 4 the variant failed in a game; "
+        "10 and up with --strict, by blame code; 130 interrupted.",
+    )
+    app.callback()(_options)
+    for name, module in COMMANDS.items():
+        if name in wanted:
+            function = f"{name.replace('-', '_')}_command"
+            app.command(name)(getattr(import_module(f"referee.cli.{module}"), function))
+    return app
 
 
 def _show_version(wanted: bool) -> None:
@@ -38,7 +61,6 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _options(
     version: bool = typer.Option(
         False, "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
@@ -48,4 +70,10 @@ def _options(
 
 
 def main() -> None:
-    run(app)
+    words = sys.argv[1:]
+    named = words[:1] if words and words[0] in COMMANDS else COMMANDS
+    if named == ["match"]:
+        from referee.cli.match import gather_sprt
+
+        words = gather_sprt(words)
+    run(build_app(named), words)

@@ -20,86 +20,45 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import IO, NoReturn
+from typing import IO, Any, NoReturn
 
 import msgspec
 import typer
-from rich.console import Console
 
-from referee.bots.manifest import BadBot
-from referee.clock import BadTime
-from referee.match import BadMatch
-from referee.record import BadRecord
-from referee.replay import Mismatch
-from referee.rules.options import BadOption
-from referee.rules.registry import BadVariant
+from referee.mistake import BAD_INPUT, REFUSED, Mistake
 
 DOES_NOT_HOLD = 1
-BAD_INPUT = 2
-REFUSED = 3
-FAILED = 4
 INTERRUPTED = 130
 TERMINATED = 143
 PIPE_CLOSED = 141
-
-WIDEST_TABLE = 200
-
-MISTAKES = (BadBot, BadMatch, BadOption, BadRecord, BadTime, BadVariant, Mismatch)
-"""What a person can put right; each carries the sentence that says how."""
 
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 """What typer raises for arguments that it cannot read, in whichever module it keeps it."""
 
 
-class Screen(Console):
-    """A console that shows text as it is: no markup, no emoji, no line breaks of its own, so that
-    what is shown can be copied whole."""
+def __getattr__(name: str) -> Any:
+    """`out` and `err`, each a Screen, when they are first asked for: the import of rich takes as
+    long as many a command, and what is printed for programs has no use for it."""
+    if name not in ("out", "err"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from referee.cli.screen import Screen
 
-    def __init__(self, *, stderr: bool = False) -> None:
-        super().__init__(highlight=False, markup=False, emoji=False, soft_wrap=True, stderr=stderr)
-        if not self.is_terminal:
-            # A file has no width: a table in it must not be cut to that of a screen.
-            self.width = WIDEST_TABLE
-
-    def prose(self, text: str) -> None:
-        """A longer text: on a terminal its paragraphs are filled to the width there is."""
-        for paragraph in _paragraphs(text) if self.is_terminal else [text]:
-            self.print(paragraph, soft_wrap=not self.is_terminal)
-
-    def on_broken_pipe(self) -> None:
-        raise BrokenPipeError
-
-
-out = Screen()
-err = Screen(stderr=True)
-
-
-def _paragraphs(text: str) -> list[str]:
-    """One string for each paragraph, item of a list, heading and blank line."""
-    paragraphs: list[str] = []
-    open_ended = False
-    for line in text.splitlines():
-        heading = len(line.split()) <= 3 and not line.endswith((".", ",", ":", ";"))
-        if open_ended and line.strip() and not line.startswith("- ") and not heading:
-            paragraphs[-1] += " " + line.strip()
-        else:
-            paragraphs.append(line)
-        open_ended = bool(line.strip()) and (not heading or len(paragraphs[-1]) > len(line))
-    return paragraphs
+    screen = globals()[name] = Screen(stderr=name == "err")
+    return screen
 
 
 class Terminated(BaseException):
     """SIGTERM: end in good order."""
 
 
-def run(app: typer.Typer) -> NoReturn:
+def run(app: typer.Typer, words: list[str]) -> NoReturn:
     """Run a command and exit with its status, never with a traceback for a known trouble."""
     signal.signal(signal.SIGTERM, _on_sigterm)
     try:
-        status = _invoke(app)
+        status = _invoke(app, words)
         sys.stdout.flush()
-    except MISTAKES as mistake:
-        status = fail(str(mistake), BAD_INPUT)
+    except Mistake as mistake:
+        status = fail(str(mistake), mistake.status)
     except KeyboardInterrupt:
         status = fail("interrupted", INTERRUPTED)
     except Terminated:
@@ -118,11 +77,11 @@ def run(app: typer.Typer) -> NoReturn:
     sys.exit(status)
 
 
-def _invoke(app: typer.Typer) -> int:
+def _invoke(app: typer.Typer, words: list[str]) -> int:
     """What typer does, less its own ideas of a closed pipe, of Ctrl-C and of a mistake."""
     command = typer.main.get_command(app)
     try:
-        with command.make_context("referee", sys.argv[1:]) as context:
+        with command.make_context("referee", words) as context:
             command.invoke(context)
     except typer.Exit as done:
         return done.exit_code
@@ -164,9 +123,9 @@ def open_input(path: str) -> Iterator[IO[bytes]]:
         yield sys.stdin.buffer
         return
     if not Path(path).exists():
-        raise BadRecord(f"{path}: no such file")
+        raise Mistake(f"{path}: no such file")
     if Path(path).is_dir():
-        raise BadRecord(f"{path}: a folder, where a file is due")
+        raise Mistake(f"{path}: a folder, where a file is due")
     with Path(path).open("rb") as file:
         yield file
 
@@ -177,9 +136,9 @@ def read_options(pairs: list[str]) -> dict[str, object]:
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals or not name:
-            raise BadOption(f"--option takes name=value, for example target=40, not {pair!r}")
+            raise Mistake(f"--option takes name=value, for example target=40, not {pair!r}")
         if name in options:
-            raise BadOption(f"--option {name} is given twice")
+            raise Mistake(f"--option {name} is given twice")
         options[name] = value
     return options
 

@@ -10,9 +10,9 @@ import typer
 
 from referee.cli import console
 from referee.record import BadRecord, Record, lines_of, read_records
-from referee.replay import Mismatch, replay
+from referee.replaying import Mismatch, replay
 from referee.rules.registry import BadVariant
-from referee.verify import verify
+from referee.verifying import verify
 
 SHOWN_MISMATCHES = 20
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from pathlib import Path
@@ -14,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from referee.cli import console
+from referee.cli.logs import last_line
 from referee.clock import (
     DEFAULT_GRACE_MS,
     DEFAULT_STARTUP_MS,
@@ -21,11 +23,22 @@ from referee.clock import (
     read_duration_ms,
     show_ms,
 )
-from referee.match import DEFAULT_TIME, BadMatch, MatchResult, check_logs, play_match
+from referee.deciding import SprtResult
+from referee.match import (
+    DEFAULT_TIME,
+    BadMatch,
+    MatchResult,
+    check_logs,
+    play_match,
+)
+from referee.mistake import FAILED
+from referee.ratings.sprt import Decision, parse_sprt
 from referee.record import Record, encode_record
 from referee.rules.numbers import amount
 from referee.verdict import PRECEDENCE, Ending, exit_status
 
+DEFAULT_GAMES = 100
+MOST_SPRT_GAMES = 100_000
 REFRESH_S = 0.1
 FLUSH_S = 1.0
 SHOWN_FAULTS = 3
@@ -41,6 +54,8 @@ EXAMPLES = """
 
     referee match random counter --games 500 --seed 7 --records games.jsonl --json
 
+    referee match ./new_bot ./old_bot --sprt elo0=0 elo1=10 alpha=.05 beta=.05
+
 A BOT is a folder with `bot.toml`, the name of a sample bot, or `"name=command line"`.
 """
 
@@ -54,8 +69,14 @@ def match_command(
         str, typer.Option("--variant", "-v", help="Name of a variant, or path of a script.")
     ] = "underdog",
     games: Annotated[
-        int, typer.Option("--games", "-n", help="Games, both seatings together.")
-    ] = 100,
+        int | None,
+        typer.Option(
+            "--games",
+            "-n",
+            help=f"Games, both seatings together; {DEFAULT_GAMES}, or with --sprt at most "
+            f"{MOST_SPRT_GAMES}.",
+        ),
+    ] = None,
     option: Annotated[
         list[str] | None,
         typer.Option(help="An option of the variant, name=value. Can be repeated."),
@@ -86,6 +107,13 @@ def match_command(
     at_once: Annotated[
         int, typer.Option(min=1, help="Most games at once, where both bots take many.")
     ] = 64,
+    sprt: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEST",
+            help="Stop when it is decided: elo0=0 elo1=10 alpha=.05 beta=.05, any of them.",
+        ),
+    ] = None,
     records: Annotated[
         str | None, typer.Option(help="Write every record here, JSON lines; - is stdout.")
     ] = None,
@@ -103,6 +131,9 @@ def match_command(
     if json and records == "-":
         raise BadMatch("--json and --records - cannot both have standard output")
     screen = console.err if records == "-" else console.out
+    test = None if sprt is None else parse_sprt([sprt])
+    if games is None:
+        games = DEFAULT_GAMES if test is None else MOST_SPRT_GAMES
     with _RecordsFile(records) as file, _Progress(games) as progress:
 
         def keep(record: Record) -> None:
@@ -124,6 +155,7 @@ def match_command(
             at_once=at_once,
             pin=pin,
             logs=logs or _default_logs(),
+            sprt=test,
             on_record=keep,
         )
         took_s = progress.took_s()
@@ -134,7 +166,7 @@ def match_command(
     if result.errors:
         reason, times = next(iter(result.errors.items()))
         told = f"the variant failed {amount(times, 'time')}, nobody loses by it: {reason}"
-        raise typer.Exit(console.fail(told, console.FAILED))
+        raise typer.Exit(console.fail(told, FAILED))
     if strict:
         codes = [Ending(code) for counts in result.fault_counts.values() for code in counts]
         raise typer.Exit(exit_status([code for code in codes if code in PRECEDENCE]))
@@ -252,6 +284,8 @@ def _show(screen: Console, result: MatchResult, took_s: float, *, pin: bool) -> 
     table.add_row(second, f"{lost}", f"{drawn}", f"{won}", f"{score.games - points:g}")
     screen.print(table)
     screen.print(_elo_line(result))
+    if result.sprt is not None:
+        screen.print(_sprt_line(result.sprt, first))
     if result.unrated:
         screen.print(f"{amount(result.unrated, 'game')} void or forfeited, in no score.")
     if result.stalls:
@@ -265,11 +299,14 @@ def _elo_line(result: MatchResult) -> str:
     score = result.score
     name = result.players[0]
     if score.elo is not None and score.err95 is not None:
-        return (
+        told = [
             f"Elo difference {score.elo:+.0f} ± {score.err95:.0f} (95 %, from "
-            f"{amount(score.pairs, 'pair')} of games)\n"
-            f"{name} is the stronger one with {score.superiority:.1%} likelihood"
-        )
+            f"{amount(score.pairs, 'pair')} of games)"
+        ]
+        if score.normalised_elo is not None:
+            told.append(f"Normalised Elo {score.normalised_elo:+.0f}")
+        told.append(f"{name} is the stronger one with {score.superiority:.1%} likelihood")
+        return "\n".join(told)
     if score.bound_elo is not None:
         word, done = ("more", "won") if score.bound == ">" else ("less", "lost")
         if (score.bound_elo > 0) == (score.bound == ">"):
@@ -278,6 +315,29 @@ def _elo_line(result: MatchResult) -> str:
             bound = "Elo difference unknown, the games are too few"
         return f"{bound}: {name} has {done} every game"
     return "Elo difference unknown: no game was rated"
+
+
+def _sprt_line(told: SprtResult, name: str) -> str:
+    test = told.test
+    ratio = f"log-likelihood ratio {told.llr:+.2f}, bounds {told.lower:.2f} and {told.upper:.2f}"
+    if told.decision == Decision.CONTINUE.value:
+        return f"Not decided between {test.elo0:+g} and {test.elo1:+g} Elo ({ratio})"
+    if told.decision == Decision.ACCEPT_H1.value:
+        told_of = f"H1, {name} is rather {test.elo1:+g} Elo or more than {test.elo0:+g}"
+    else:
+        told_of = f"H0, {name} is rather {test.elo0:+g} Elo or less than {test.elo1:+g}"
+    return f"Decided: {told_of} ({ratio})"
+
+
+def gather_sprt(words: list[str]) -> list[str]:
+    """`--sprt elo0=0 elo1=10` as one word each for the option and for its value."""
+    if "--sprt" not in words:
+        return words
+    place = words.index("--sprt") + 1
+    end = place
+    while end < len(words) and re.fullmatch(r"\w+=[-+\d.].*|(elo|alpha|beta)\w*=.*", words[end]):
+        end += 1
+    return [*words[:place], " ".join(words[place:end]), *words[end:]]
 
 
 def _show_faults(screen: Console, result: MatchResult) -> None:
@@ -295,9 +355,4 @@ def _show_faults(screen: Console, result: MatchResult) -> None:
     for player, path in result.logs.items():
         screen.print(f"stderr of {player}: {path}")
         if result.fault_counts[player]:
-            screen.print(f"  which ends: {console.printable(_last_line(Path(path)))}")
-
-
-def _last_line(log: Path) -> str:
-    lines = log.read_text("utf-8", "replace").split("\n")
-    return next((line.strip() for line in reversed(lines) if line.strip()), "")[:200]
+            screen.print(f"  which ends: {last_line(Path(path))}")

@@ -202,6 +202,10 @@ def show_type(info: inspect.Type) -> str:
             return " or ".join(shown) + (null if len(shown) < len(types) else "")
         case inspect.IntType():
             return "integer"
+        case inspect.FloatType():
+            return "number"
+        case inspect.BoolType():
+            return "true or false"
         case inspect.StrType() | inspect.EnumType():
             return "text"
         case inspect.LiteralType(values=values):

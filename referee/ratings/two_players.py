@@ -32,6 +32,9 @@ class Score(Struct, frozen=True):
     bound_elo: float | None
     superiority: float
     """Likelihood that the first is the stronger."""
+    normalised_elo: float | None = None
+    """(mean − ½)/σ · 800/ln 10, σ² the variance of a game, taken between pairs: how clear the
+    difference is, whatever the share of draws. None without games, or where no pair differs."""
 
     @property
     def games(self) -> int:
@@ -57,7 +60,7 @@ def score(results: Iterable[tuple[int, float]]) -> Score:
     if games == 0:
         return Score(0, 0, 0, 0, None, None, None, None, 0.5)
     if points in (0.0, games):
-        limit = elo(_perfect_limit(len(by_pair)))
+        limit = elo(perfect_limit(len(by_pair)))
         sign = 1 if points else -1
         sure = 1 - 0.5 ** (len(by_pair) + 1)
         return Score(
@@ -67,7 +70,8 @@ def score(results: Iterable[tuple[int, float]]) -> Score:
             superiority=sure if points else 1 - sure,
         )
     mean = points / games
-    error = _standard_error(list(by_pair.values()), mean, games)
+    spread = _spread(list(by_pair.values()), points, games)
+    error = _standard_error(spread, len(by_pair), games)
     low, high = mean - Z95 * error, mean + Z95 * error
     return Score(
         *(wins, draws, losses, whole),
@@ -76,6 +80,7 @@ def score(results: Iterable[tuple[int, float]]) -> Score:
         bound=None,
         bound_elo=None,
         superiority=0.5 * (1 + math.erf((mean - 0.5) / error / math.sqrt(2))),
+        normalised_elo=_normalised(mean, spread / games),
     )
 
 
@@ -89,20 +94,32 @@ def _slope(mean: float) -> float:
     return 400 / math.log(10) / (mean * (1 - mean))
 
 
-def _standard_error(pairs: list[list[float]], mean: float, games: int) -> float:
+def _normalised(mean: float, variance: float) -> float | None:
+    """By the variance of a game; where games come in pairs it is twice that of a pair's mean."""
+    if variance == 0:
+        return None
+    return (mean - 0.5) / math.sqrt(variance) * 800 / math.log(10)
+
+
+def _spread(pairs: list[list[float]], points: float, games: int) -> float:
+    """The squares of what each pair is off the mean, in points, added up."""
+    # Whole and half numbers, so that what is not off is 0 exactly; and the sum is exactly rounded:
+    # the same games in another order give the same table to the last digit.
+    off = (sum(pair) * games - points * len(pair) for pair in pairs)
+    return math.fsum(each * each for each in off) / games**2
+
+
+def _standard_error(spread: float, pairs: int, games: int) -> float:
     """Of the mean score, clustered by pairs. Floored: a thousand copies of one game prove little.
 
     The floor is one pair that came out a point otherwise; without it, pairs that are all 1–1
     would claim certainty.
     """
-    deviations = [sum(points) - mean * len(points) for points in pairs]
-    # Exactly rounded: the same games in another order give the same table to the last digit.
-    spread = math.fsum(deviation * deviation for deviation in deviations)
-    correction = len(pairs) / (len(pairs) - 1) if len(pairs) > 1 else 1.0
+    correction = pairs / (pairs - 1) if pairs > 1 else 1.0
     return math.sqrt(max(spread * correction, 1.0)) / games
 
 
-def _perfect_limit(pairs: int) -> float:
+def perfect_limit(pairs: int) -> float:
     """The least mean score that a perfect result over so many pairs leaves likely (95 %)."""
     return _clamp(0.025 ** (1 / pairs))
 

@@ -7,11 +7,13 @@ from difflib import get_close_matches
 
 from msgspec import Struct
 
+from referee.mistake import Mistake
+
 Value = int | str
 """What an option can be set to. A switch is one of the words "yes" and "no"."""
 
 
-class BadOption(Exception):
+class BadOption(Mistake):
     """An option that makes no game; the message says what is allowed."""
 
 

@@ -22,6 +22,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from referee.mistake import Mistake
 from referee.rules.options import BadOption, Option
 from referee.rules.variant import Variant
 
@@ -38,7 +39,7 @@ BUNDLED = {
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
-class BadVariant(Exception):
+class BadVariant(Mistake):
     """A variant that cannot be used; the message says where it is and what is wrong with it."""
 
 

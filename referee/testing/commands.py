@@ -16,7 +16,8 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 import typer
 
-from referee.cli import app, console
+from referee.cli import build_app, console
+from referee.mistake import BAD_INPUT, FAILED, REFUSED
 from referee.protocol.describe import table
 from referee.verdict import MEANINGS, PRECEDENCE, exit_status
 
@@ -30,8 +31,9 @@ What `referee COMMAND --help` shows, on one page. Written by
 STATUSES = {
     0: "done",
     console.DOES_NOT_HOLD: "what was checked does not hold (`verify`, `check-variant`)",
-    console.BAD_INPUT: "bad input: an argument, a bot, a variant, an option, a file",
-    console.REFUSED: "the system refused: no space, no permission",
+    BAD_INPUT: "bad input: an argument, a bot, a variant, an option, a file",
+    REFUSED: "the system refused: no space, no permission",
+    FAILED: "the variant's script, or the referee itself, failed in a game; nobody lost by it",
     **{exit_status([code]): f"with `--strict`, `{code}`: {MEANINGS[code]}" for code in PRECEDENCE},
     console.INTERRUPTED: "interrupted by Ctrl-C",
     console.PIPE_CLOSED: "whoever read the output closed the pipe",
@@ -48,8 +50,9 @@ def commands(of: typer.Typer) -> dict[str, Any]:
     return {name: each for name, each in group.commands.items() if not each.hidden}
 
 
-def page(of: typer.Typer = app) -> str:
+def page(of: typer.Typer | None = None) -> str:
     """The whole of docs/commands.md."""
+    of = of or build_app()
     group: Any = typer.main.get_command(of)
     parts = [HEAD, f"{group.help}\n", *_tables(group)]
     found = commands(of)
@@ -66,10 +69,10 @@ def page(of: typer.Typer = app) -> str:
     return "\n".join(parts)
 
 
-def undocumented(of: typer.Typer = app) -> list[str]:
+def undocumented(of: typer.Typer | None = None) -> list[str]:
     """What a reader of the page would miss: a summary, an example, a word on a parameter."""
     missing = []
-    for name, command in commands(of).items():
+    for name, command in commands(of or build_app()).items():
         text = command.help or ""
         if not text.partition("\n\n")[0].strip():
             missing.append(f"{name}: summary")

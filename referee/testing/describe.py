@@ -213,9 +213,8 @@ def parts() -> dict[str, Callable[[], str]]:
     return found
 
 
-def refresh(text: str) -> str:
-    """The document with all its generated parts made anew. Raises KeyError on an unknown name."""
-    known = parts()
+def refresh(text: str, known: Mapping[str, Callable[[], str]]) -> str:
+    """A document with all its generated parts made anew. Raises KeyError on an unknown name."""
     fresh = PART.sub(
         lambda part: (
             f"<!-- generated: {part[1]} -->\n\n{known[part[1]]()}\n\n<!-- end: {part[1]} -->"
@@ -232,7 +231,7 @@ def main(arguments: list[str]) -> None:
     if len(arguments) != 2 or arguments[0] != "--write":
         sys.exit("usage: python -m referee.testing.describe --write protocol.md")
     path = Path(arguments[1])
-    path.write_text(refresh(path.read_text(encoding="utf-8")), encoding="utf-8")
+    path.write_text(refresh(path.read_text(encoding="utf-8"), parts()), encoding="utf-8")
 
 
 if __name__ == "__main__":

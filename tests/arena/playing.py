@@ -15,7 +15,7 @@ from referee.bots.manifest import Bot
 from referee.match import MatchResult, play_match
 from referee.record import Record, encode_record, read_record
 from referee.verdict import Ending, Fault
-from referee.verify import verify
+from referee.verifying import verify
 
 ROOT = Path(__file__).parents[2]
 MARK = "REFEREE_TEST_MARK"

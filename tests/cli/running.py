@@ -25,10 +25,10 @@ PATIENCE_S = 120
 ONE_AFTER_ANOTHER = """
 import gc, json, os, sys, tempfile
 import typer
-from referee.cli import app, main
+from referee.cli import build_app, main
 
 # What typer imports for the first command that it reads need not be imported for each.
-typer.main.get_command(app).make_context("referee", ["variants"])
+typer.main.get_command(build_app()).make_context("referee", ["variants"])
 gc.freeze()  # Nor need each of them tidy it all up.
 done = []
 for words in json.load(sys.stdin):

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from referee.record import Record, encode_record
-from referee.verify import Report
+from referee.verifying import Report
 from tests.cli.running import each, referee, refuses, sentence
 from tests.records import Fields, faulty, fields, games
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import typer
 
-from referee.cli import app
+from referee.cli import build_app
 from referee.cli.console import printable
 from referee.testing.commands import commands, page, undocumented
 from referee.version import __version__
@@ -21,11 +21,11 @@ ANEW = "python -m referee.testing.commands docs/commands.md"
 
 
 def test_help_has_an_example_and_every_option(tmp_path: Path) -> None:
-    names = list(commands(app))
+    names = list(commands(build_app()))
     for name, done in zip(names, each(tmp_path, [[name, "--help"] for name in names]), strict=True):
         assert (done.status, done.err) == (0, "")
         assert f"referee {name}" in done.out.partition("Example")[2]
-        for parameter in commands(app)[name].params:
+        for parameter in commands(build_app())[name].params:
             assert all(word in done.out for word in parameter.opts if word.startswith("--"))
         assert "Traceback" not in done.out
 
@@ -35,7 +35,7 @@ def test_the_command_itself(tmp_path: Path) -> None:
     assert version == (0, f"referee {__version__}\n", "")
     assert long == short
     assert (long.status, long.err) == (0, "")
-    for name in commands(app):
+    for name in commands(build_app()):
         assert f" {name} " in long.out
     assert nothing.status in (0, 2)
     assert "Usage: referee" in nothing.out + nothing.err
@@ -55,7 +55,7 @@ def test_the_page_is_up_to_date() -> None:
 def test_everything_is_documented() -> None:
     assert undocumented() == []
     text = page()
-    for name, command in commands(app).items():
+    for name, command in commands(build_app()).items():
         assert f"\n## referee {name}\n" in text
         for parameter in command.params:
             assert parameter.help in text

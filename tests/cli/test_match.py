@@ -15,7 +15,7 @@ from referee.match import MatchResult
 from referee.ratings.two_players import Score
 from referee.record import Record, read_records
 from referee.verdict import PRECEDENCE, exit_status
-from referee.verify import verify
+from referee.verifying import verify
 from tests.arena.playing import ROOT
 from tests.cli.running import (
     REFEREE,
@@ -51,7 +51,9 @@ def timeless(records: Sequence[Record]) -> list[Record]:
 
 def test_the_table(tmp_path: Path) -> None:
     out = succeeds(tmp_path, "match", "random", "highest", "-n", 20, "--seed", "[/x] :dog:", *SLOW)
-    first, head, random, highest, elo, sure = (line.rstrip() for line in out.splitlines())
+    first, head, random, highest, elo, normalised, sure = (
+        line.rstrip() for line in out.splitlines()
+    )
     expected = r"random against highest, underdog: 20 games in \d+\.\d s, seed \[/x\] :dog:"
     assert re.fullmatch(expected, first)
     assert re.fullmatch(r"random is the stronger one with \d+\.\d% likelihood", sure)
@@ -60,6 +62,7 @@ def test_the_table(tmp_path: Path) -> None:
     assert (name, int(wins) + int(draws) + int(losses)) == ("random", 20)
     assert highest.split() == ["highest", losses, draws, wins, f"{20 - float(points):g}"]
     assert re.fullmatch(r"Elo difference [+-]\d+ ± \d+ \(95 %, from 10 pairs of games\)", elo)
+    assert re.fullmatch(r"Normalised Elo [+-]\d+", normalised)
 
 
 def test_a_long_name_is_whole_in_a_pipe(tmp_path: Path) -> None:
@@ -255,10 +258,10 @@ def test_a_bad_manifest_is_one_sentence(tmp_path: Path) -> None:
 
 
 MANIFESTS = {
-    "empty": ("", r"Object missing required field `name`"),
+    "empty": ("", r"object missing required field name"),
     "broken": ("name = ", r"Invalid value \(at end of document\)"),
     "unknown": ('name = "a"\ncomand = ["b"]', r"unknown key 'comand'; did you mean command\?"),
-    "text": ('name = "a"\ncommand = "b"', r"Expected `array`, got `str` - at `\$\.command`"),
+    "text": ('name = "a"\ncommand = "b"', r"command: expected array, got str"),
     "none": ('name = "a"\ncommand = []', r"command must be a list of words, for example .*"),
     "nul": ('name = "a"\ncommand = ["b", "\\u0000"]', r"command must be a list of words, .*"),
     "env": ('name = "a"\ncommand = ["b"]\nenv = {"c=d" = "e"}', r"env cannot set 'c=d' to 'e'"),

@@ -22,7 +22,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from referee.cli import app
+from referee.cli import build_app
 from referee.rules.chance import Seeded
 from referee.rules.deck import Deck
 from referee.schedule import pairing_games
@@ -62,7 +62,7 @@ def piped(tmp_path: Path, typed: str, *words: str, status: int = 0) -> str:
 def quick(typed: str, *words: str) -> str:
     """As `piped`, without a process for the referee; a mistake is given as its sentence."""
     with marked() as env:
-        done = CliRunner().invoke(app, ["play", *words], input=typed, env=env)
+        done = CliRunner().invoke(build_app(), ["play", *words], input=typed, env=env)
     return str(done.exception) if done.exception is not None else done.stdout
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.verify import verify
+from referee.verifying import verify
 from tests.arena.playing import MARK, PROC, left_of
 from tests.cli.running import PATIENCE_S, REFEREE, environment
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.cli import app
+from referee.cli import build_app
 from referee.record import encode_record
 from referee.testing.commands import commands
 from tests.cli.running import each, on_terminal, planned, referee
@@ -87,5 +87,5 @@ def test_help_fits(width: int, tmp_path: Path) -> None:
     assert status == 0
     text = plain(seen)
     assert all(len(line) <= width for line in text.splitlines())
-    for parameter in commands(app)["match"].params:
+    for parameter in commands(build_app())["match"].params:
         assert all(word in text for word in parameter.opts if word.startswith("--"))

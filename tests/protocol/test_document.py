@@ -25,14 +25,14 @@ from referee.protocol.describe import (
 from referee.protocol.messages import ToBot, Turn
 from referee.protocol.session import Session, State
 from referee.record import Record, encode_record, read_record
-from referee.replay import replay
+from referee.replaying import replay
 from referee.rules.registry import BUNDLED, build_variant
 from referee.rules.underdog import Underdog
 from referee.rules.variant import IllegalMove, UnreadableMove
 from referee.testing.describe import FIELDS_OF_FAULT, FIELDS_OF_RECORD, PART, main, parts, refresh
 from referee.testing.playthrough import OTHER_OPTIONS, random_game
 from referee.verdict import Ending, Fault
-from referee.verify import verify
+from referee.verifying import verify
 
 DOCUMENT = Path(__file__).parents[2] / "protocol.md"
 TEXT = DOCUMENT.read_text(encoding="utf-8")
@@ -92,7 +92,7 @@ def test_a_generated_part_is_up_to_date(name: str) -> None:
 
 
 def test_the_command_refreshes_the_document(tmp_path: Path) -> None:
-    assert refresh(TEXT) == TEXT, ANEW
+    assert refresh(TEXT, parts()) == TEXT, ANEW
     copy = tmp_path / "protocol.md"
     copy.write_text(PART.sub(r"<!-- generated: \1 -->\nold\n<!-- end: \1 -->", TEXT), "utf-8")
     main(["--write", str(copy)])
@@ -101,7 +101,7 @@ def test_the_command_refreshes_the_document(tmp_path: Path) -> None:
 
 def test_a_lost_comment_is_noticed() -> None:
     with pytest.raises(ValueError, match="no partner"):
-        refresh(TEXT.replace("<!-- end: limits -->", ""))
+        refresh(TEXT.replace("<!-- end: limits -->", ""), parts())
 
 
 def test_every_field_has_a_meaning_and_every_meaning_a_field() -> None:

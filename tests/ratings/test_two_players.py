@@ -61,6 +61,8 @@ def test_ten_pairs_by_hand() -> None:
     assert found.err95 == pytest.approx((elo(high) - elo(low)) / 2)
     assert found.err95 == pytest.approx((330.23 + 85.04) / 2, abs=0.01)
     assert found.superiority == pytest.approx(0.84134, abs=1e-5)  # Φ(1)
+    # Means of pairs 1 and ¼, σ = 0.375: 0.125/(√2·0.375) = 0.23570, times 800/ln 10 = 347.436.
+    assert found.normalised_elo == pytest.approx(81.891, abs=1e-3)
 
 
 # RATINGS.md: σ of the observed distribution over n pairs (0, ½, 1, 1½, 2 points), se = σ/√n.
@@ -84,6 +86,22 @@ def test_the_formulas_over_pairs() -> None:
     # The score divides by n − 1 where the formula divides by n.
     assert found.err95 == pytest.approx(err95 * math.sqrt(n / (n - 1)), rel=1e-4)
     assert found.superiority == pytest.approx(phi((mu - 0.5) / se), abs=1e-3)
+    normalised = (mu - 0.5) / (math.sqrt(2) * sigma) * 800 / math.log(10)
+    assert found.normalised_elo == pytest.approx(normalised, rel=1e-12)
+
+
+def test_normalised_elo_of_single_games() -> None:
+    # 6 wins, 2 draws, 2 losses: mean 0.7, σ² = (6·0.09 + 2·0.04 + 2·0.49)/10 = 0.16.
+    found = result("W W W W W W D D L L")
+    assert found.normalised_elo == pytest.approx(0.2 / 0.4 * 347.43559, abs=1e-3)
+    # One game more is half a pair: 2, 1 and 1 points of 5 games, mean 0.8, off by 0.4, −0.6, 0.2.
+    mixed = result("WW WL W")
+    assert mixed.normalised_elo == pytest.approx(0.3 / math.sqrt(0.56 / 5) * 347.43559, abs=1e-3)
+
+
+@pytest.mark.parametrize("games", ["", "W", "D", "L", "WL", "WW", "DD D", "WD WD", "LL LL", "WWL"])
+def test_without_variance_there_is_no_normalised_elo(games: str) -> None:
+    assert result(games).normalised_elo is None
 
 
 def test_pairs_that_balance_out_have_narrower_bars_than_single_games() -> None:
@@ -99,7 +117,7 @@ def test_pairs_that_balance_out_have_narrower_bars_than_single_games() -> None:
 
 
 def check(found: Score) -> None:
-    numbers = [found.elo, found.err95, found.bound_elo, found.superiority]
+    numbers = [found.elo, found.err95, found.bound_elo, found.superiority, found.normalised_elo]
     assert all(number is None or math.isfinite(number) for number in numbers)
     assert 0 <= found.superiority <= 1
     assert (found.elo is None) == (found.err95 is None)
@@ -171,6 +189,10 @@ def test_whatever_the_results(results: list[tuple[int, float]]) -> None:
     if found.elo is not None:
         assert other.elo == pytest.approx(-found.elo)
         assert other.err95 == pytest.approx(found.err95)
+    assert (found.normalised_elo is None) == (other.normalised_elo is None)
+    if found.normalised_elo is not None and other.normalised_elo is not None:
+        assert other.normalised_elo == pytest.approx(-found.normalised_elo)
+        assert abs(found.normalised_elo) < 2_000
 
 
 # Coverage: what is claimed at 95 % holds in about 95 of 100 matches.

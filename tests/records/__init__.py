@@ -13,7 +13,7 @@ from referee.bots.manifest import Bot, find_bot
 from referee.match import play_match
 from referee.record import Record, encode_record
 from referee.rules.registry import BUNDLED
-from referee.verify import Report, verify
+from referee.verifying import Report, verify
 
 VARIANTS = tuple(BUNDLED)
 Fields = dict[str, Any]

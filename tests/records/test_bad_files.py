@@ -7,7 +7,7 @@ import json
 import pytest
 
 from referee.record import BadRecord, encode_record, read_records
-from referee.verify import verify
+from referee.verifying import verify
 from tests.records import fields, games
 
 CUT = " (the file is cut off: its last line has no end)"

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.record import BadRecord, read_record
-from referee.replay import Mismatch, replay
+from referee.replaying import Mismatch, replay
 from referee.rules.registry import BadVariant
-from referee.verify import verify
+from referee.verifying import verify
 from tests.records import FAULTY, VARIANTS, faulty, fields, games
 
 LINES = st.sampled_from([*VARIANTS, *FAULTY]).map(

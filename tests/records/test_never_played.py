@@ -9,9 +9,9 @@ import msgspec
 import pytest
 
 from referee.record import Record, encode_record
-from referee.replay import replay
+from referee.replaying import replay
 from referee.rules.registry import BadVariant
-from referee.verify import Report, verify
+from referee.verifying import Report, verify
 from tests.records import games, planned, play
 
 SCRIPT = """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from referee.record import encode_record, read_record, read_records
-from referee.replay import replay
+from referee.replaying import replay
 from referee.verdict import Ending
 from tests.records import FAULTY, VARIANTS, faulty, games, judge, planned, play, with_notes
 

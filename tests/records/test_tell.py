@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from referee.replay import replay
+from referee.replaying import replay
 from tests.records import FAULTY, VARIANTS, faulty, planned, play
 
 

@@ -14,7 +14,7 @@ from msgspec import UNSET, Struct
 from referee.protocol.codec import Garbled, decode_line
 from referee.protocol.messages import MoveReceived, OddMoveReceived
 from referee.record import FORMAT, Record, read_records
-from referee.replay import NEVER_PLAYED, Mismatch, Replay, replay
+from referee.replaying import NEVER_PLAYED, Mismatch, Replay, replay
 from referee.rules.registry import BadVariant, blame_script
 from referee.rules.variant import IllegalMove, UnreadableMove
 from referee.schedule import ATTEMPTS

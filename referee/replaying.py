@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from referee.mistake import Mistake
 from referee.record import Record
 from referee.rules.chance import BadChance, Recorded
 from referee.rules.options import BadOption
@@ -22,7 +23,7 @@ LONGEST_WHY = 300
 """Characters that a mismatch is told in, however long a text was put into the record."""
 
 
-class Mismatch(Exception):
+class Mismatch(Mistake):
     """The record does not agree with the rules: in which field, and how."""
 
     def __init__(self, field: str, why: str) -> None:
@@ -38,6 +39,15 @@ class Step(Struct, frozen=True):
     before: Any
     plays: tuple[tuple[Seat, Any], ...]
     after: Any
+
+
+class Story(Struct, frozen=True):
+    """A game in the words of its rule book: lines before the first step, of each step, and after
+    the last."""
+
+    opening: list[str]
+    steps: list[list[str]]
+    ending: list[str]
 
 
 class Replay(Struct, frozen=True):
@@ -58,27 +68,30 @@ class Replay(Struct, frozen=True):
 
         Raises BadVariant where a script fails to tell it.
         """
-        record, names = self.record, self.record.players
+        record, names, story = self.record, self.record.players, self.story()
         yield f"Game {record.game} of {record.variant}: {names[0]} against {names[1]}"
-        try:
-            yield from self._story()
-        except Exception as error:
-            raise BadVariant(blame_script(error, type(self.variant))) from error
-        yield from _fault_lines(record)
-
-    def _story(self) -> Iterator[str]:
-        """What the variant has to say."""
-        variant, names = self.variant, self.record.players
-        if self.start is not None:
-            yield from variant.opening(self.start, names)
-        for step in self.steps:
-            lines = variant.narrate(step.before, step.plays, step.after, names)
+        yield from story.opening
+        for lines in story.steps:
             if not (lines and lines[0].startswith(" ")):  # An indented line goes on with the last.
                 yield ""
             yield from lines
         yield ""
-        if self.record.ending is Ending.RULES:
-            yield from variant.conclusion(self.end, names)
+        yield from story.ending
+
+    def story(self) -> Story:
+        """What `tell` tells, in parts. Raises BadVariant where a script fails to tell it."""
+        variant, names = self.variant, self.record.players
+        by_rules = self.record.ending is Ending.RULES
+        try:
+            opening = [] if self.start is None else list(variant.opening(self.start, names))
+            steps = [
+                list(variant.narrate(step.before, step.plays, step.after, names))
+                for step in self.steps
+            ]
+            ending = list(variant.conclusion(self.end, names)) if by_rules else []
+        except Exception as error:
+            raise BadVariant(blame_script(error, type(variant))) from error
+        return Story(opening, steps, [*ending, *fault_lines(self.record)])
 
 
 def replay(record: Record, script: str | None = None) -> Replay:
@@ -91,15 +104,21 @@ def replay(record: Record, script: str | None = None) -> Replay:
         raise Mismatch(
             "variant", "a record names its variant; the path of a script is yours to give"
         )
-    for fault in record.faults():
-        if fault.seat not in (0, 1):
-            raise Mismatch("fault.seat", f"it is {fault.seat}; the seats are 0 and 1")
     try:
         variant = build_variant(script or record.variant, record.options)
     except BadOption as bad:
         raise Mismatch("options", str(bad)) from None
     if variant.name != record.variant:
         raise Mismatch("variant", f"the record is of {record.variant}, {script} is {variant.name}")
+    return replay_by(variant, record)
+
+
+def replay_by(variant: Variant[Any, Any], record: Record) -> Replay:
+    """The same by a variant that is built already: to find and build one takes longer than to play
+    a game again, and many games have the same. Raises Mismatch."""
+    for fault in record.faults():
+        if fault.seat not in (0, 1):
+            raise Mismatch("fault.seat", f"it is {fault.seat}; the seats are 0 and 1")
     if variant.rules != record.rules:
         raise Mismatch(
             "rules", f"the record was played by version {record.rules}, here is {variant.rules}"
@@ -155,7 +174,8 @@ def _plays(
     return tuple(plays)
 
 
-def _fault_lines(record: Record) -> Iterator[str]:
+def fault_lines(record: Record) -> Iterator[str]:
+    """What there is to say of a game that did not end by its rules."""
     if record.ending in NEVER_PLAYED:
         yield f"The game is void: {MEANINGS[record.ending]} ({record.reason})."
     for fault in record.faults():

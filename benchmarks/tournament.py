@@ -1,0 +1,175 @@
+"""What a tournament costs beyond its games, and what a second worker brings.
+
+    make bench-tournament
+
+(a) 8 C bots, 64 games at once, many games a pairing, one worker, with store, live view on a
+    terminal and tables: time per game, starts of bots left out, as a ratio to the arena alone on
+    the same games.
+(b) Bots that burn 2 ms of CPU a move: games per second with two workers, as a ratio to one.
+(c) Standings and report of 100,000 games, in seconds.
+
+The arena alone is measured before and after each tournament, in the same run: machines are noisy.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import pty
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+from bench import BIN, build
+
+from referee.arena.core import take_core
+from referee.arena.game import Setting
+from referee.arena.slot import House, Slot
+from referee.bots.manifest import Bot
+from referee.clock import read_clock
+from referee.record import BotInfo
+from referee.rules.registry import build_variant
+from referee.schedule import pairing_games
+
+BOTS = 8
+BURN_US = 2000
+CHILD = """
+import sys, msgspec
+from referee.cli.watching import LiveView
+from referee.tournament.begin import play_tournament
+from referee.tournament.spec import Spec
+
+spec = msgspec.json.decode(sys.argv[1], type=Spec)
+with LiveView() as screen:
+    result = play_tournament(spec, sys.argv[2], listener=screen)
+print(msgspec.json.encode(result).decode())
+"""
+
+
+def arena_us(games: int) -> float:
+    """Microseconds a game, the arena alone, 64 games at once, every record kept."""
+    command = (str(BIN / "bot"),)
+    bots = (Bot(name="c1", command=command), Bot(name="c2", command=command))
+    setting = Setting(
+        variant=build_variant("underdog", {}),
+        clock=read_clock("1s"),
+        players=("c1", "c2"),
+        bots=(BotInfo("", ""), BotInfo("", "")),
+    )
+    core = take_core()
+    orders = pairing_games("bench", "underdog", "c1", "c2", games, hidden_chance=False)
+    records = Slot(bots, setting, House(at_once=64)).play(orders)
+    kept = [next(records)]
+    began = time.perf_counter()
+    kept.extend(records)
+    took = time.perf_counter() - began
+    if core is not None:
+        core.release()
+    return took * 1e6 / (games - 1)
+
+
+def tournament(bots: int, games: int, jobs: int, burn_us: int = 0) -> dict[str, float]:
+    """Play one under a terminal and give its result."""
+    named = [f"c{number}={BIN / 'bot'} 64 {burn_us}" for number in range(bots)]
+    spec = {"name": "bench", "variants": ["underdog"], "bots": named, "games": games, "jobs": jobs}
+    folder = tempfile.mkdtemp(prefix="referee-bench-")
+    master, slave = pty.openpty()
+    drain = threading.Thread(target=_drain, args=(master,), daemon=True)
+    drain.start()
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", CHILD, json.dumps(spec), f"{folder}/t"],
+            stdout=subprocess.PIPE,
+            stderr=slave,
+            check=True,
+        )
+    finally:
+        os.close(slave)
+        shutil.rmtree(folder)
+    result: dict[str, float] = json.loads(done.stdout)
+    return result
+
+
+def _drain(master: int) -> None:
+    """A terminal that reads what it is told to show."""
+    try:
+        while os.read(master, 65536):
+            pass
+    except OSError:
+        pass
+
+
+def overhead(games: int) -> float:
+    """The ratio of (a)."""
+    before = arena_us(20_000)
+    result = tournament(BOTS, games, jobs=1)
+    after = arena_us(20_000)
+    us = (result["took_s"] - result["starting_s"]) * 1e6 / result["new"]
+    print(f"  arena {before:.1f} and {after:.1f}, tournament {us:.1f} µs a game", flush=True)
+    return us / ((before + after) / 2)
+
+
+def second_worker(games: int) -> float:
+    """The ratio of (b)."""
+    rates = []
+    for jobs in (1, 2, 2, 1):
+        result = tournament(4, games, jobs, BURN_US)
+        rates.append(result["new"] / (result["took_s"] - result["starting_s"]))
+    print(f"  one worker {rates[0]:.0f} and {rates[3]:.0f}, ", end="")
+    print(f"two {rates[1]:.0f} and {rates[2]:.0f} games/s", flush=True)
+    return (rates[1] + rates[2]) / (rates[0] + rates[3])
+
+
+def reading_s(games: int) -> dict[str, float]:
+    """The seconds of (c)."""
+    with tempfile.TemporaryDirectory(prefix="referee-bench-") as folder:
+        named = [f"--bot=c{number}={BIN / 'bot'}" for number in range(5)]
+        quietly(folder, "tournament", *named, "--games", str(games // 10), "--out", "t")
+        took = {}
+        for command in ("standings", "report"):
+            began = time.perf_counter()
+            quietly(folder, command, "t")
+            took[f"{command}_s"] = time.perf_counter() - began
+            print(f"  {command} of {games} games: {took[f'{command}_s']:.1f} s", flush=True)
+        return took
+
+
+def quietly(folder: str, *words: str) -> None:
+    """Run the command, which has nothing to say that is of use here."""
+    subprocess.run(
+        [sys.executable, "-m", "referee", *words],
+        check=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd=folder,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--games", type=int, default=10_000, help="games a pairing in (a)")
+    parser.add_argument("--stored", type=int, default=100_000, help="games in (c)")
+    arguments = parser.parse_args()
+    build()
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    print(f"referee bench-tournament: {arguments.repeats} repeats, {cores} cores")
+    result: dict[str, object] = {"cores": cores}
+    print("(a) a tournament against the arena alone; aim: at most 1.25")
+    ratios = [overhead(arguments.games) for _ in range(arguments.repeats)]
+    result["tournament_ratio"] = round(statistics.median(ratios), 3)
+    print("(b) two workers against one, bots that burn 2 ms a move; aim: at least 1.6")
+    gains = [second_worker(max(arguments.games // 100, 2)) for _ in range(arguments.repeats)]
+    result["jobs2_ratio"] = round(statistics.median(gains), 3)
+    print("(c) standings and report; aim: under 10 s")
+    result.update({name: round(took, 2) for name, took in reading_s(arguments.stored).items()})
+    print(json.dumps(result))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,246 @@
+"""Whoever watches a tournament: a person at a terminal, a log file, a script.
+
+Each is a listener of the coordinator. The table so far is computed from the store now and then, and
+rarely enough that it costs a fortieth of the time at most.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import msgspec
+from rich.console import Group, RenderableType
+from rich.live import Live
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.text import Text
+
+from referee.cli import console
+from referee.rules.numbers import amount
+from referee.store.database import Store
+from referee.tournament.events import (
+    BotOut,
+    Finished,
+    GamePlayed,
+    Listener,
+    RoundEnded,
+    Started,
+    Tick,
+    Told,
+)
+
+DRAW_S = 0.25
+LINE_S = 10.0
+FLUSH_S = 0.5
+TABLE_S = 2.0
+TABLE_SHARE = 40
+"""The table so far is made again after so many times as long as it took to make."""
+MOST_ROWS = 30
+
+
+class Watchers:
+    """Everybody who listens, as one listener."""
+
+    def __init__(self, listeners: Sequence[Listener]) -> None:
+        self._listeners = listeners
+
+    def __call__(self, event: Told | Tick) -> None:
+        for listener in self._listeners:
+            listener(event)
+
+
+class Interval:
+    """Whether it is time again."""
+
+    def __init__(self, every_s: float) -> None:
+        self._every_s = every_s
+        self._next = time.monotonic() + every_s
+
+    def is_due(self) -> bool:
+        return time.monotonic() >= self._next
+
+    def done(self, took_s: float = 0.0) -> None:
+        self._next = time.monotonic() + max(self._every_s, TABLE_SHARE * took_s)
+
+
+class LiveView:
+    """Progress and the table so far, drawn over and over on a terminal."""
+
+    def __init__(self) -> None:
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[rate]:.0f} games/s"),
+            TimeRemainingColumn(),
+            console=console.err,
+            auto_refresh=False,
+        )
+        self._task = self._bar.add_task("starting", total=None, rate=0.0)
+        self._live = Live(console=console.err, auto_refresh=False, transient=True)
+        self._draw, self._table = Interval(DRAW_S), Interval(TABLE_S)
+        self._shown: list[RenderableType] = []
+        self._began = time.monotonic()
+
+    def __enter__(self) -> LiveView:
+        self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._live.stop()
+
+    def __call__(self, event: Told | Tick) -> None:
+        if isinstance(event, Tick):
+            self._tick(event)
+        elif isinstance(event, Started | BotOut | RoundEnded):
+            for line in told(event):
+                self._live.console.print(line)
+
+    def _tick(self, tick: Tick) -> None:
+        if not self._draw.is_due():
+            return
+        rate = tick.new / max(time.monotonic() - self._began, 0.001)
+        word = "starting bots" if tick.state == "calling" else "playing"
+        self._bar.update(
+            self._task,
+            description=word,
+            completed=tick.played,
+            total=tick.planned,
+            rate=rate,
+        )
+        if tick.new and self._table.is_due():
+            began = time.monotonic()
+            self._shown = table_so_far(tick.store)
+            self._table.done(time.monotonic() - began)
+        self._live.update(Group(*self._shown, self._bar), refresh=True)
+        self._draw.done()
+
+
+class Lines:
+    """One line now and then, for a log."""
+
+    def __init__(self) -> None:
+        self._line = Interval(LINE_S)
+        self._began = time.monotonic()
+
+    def __enter__(self) -> Lines:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def __call__(self, event: Told | Tick) -> None:
+        if isinstance(event, Tick):
+            if self._line.is_due():
+                console.err.print(self._progress(event))
+                self._line.done()
+            return
+        if isinstance(event, Started | BotOut | RoundEnded):
+            for line in told(event):
+                console.err.print(line)
+
+    def _progress(self, tick: Tick) -> str:
+        rate = tick.new / (time.monotonic() - self._began)
+        line = f"{tick.played} of {amount(tick.planned, 'game')}, {rate:.0f} games/s"
+        if tick.new:
+            line += f", about {(tick.planned - tick.played) / rate:.0f} s left"
+        return line
+
+
+class Stream:
+    """Events as JSON lines, for scripts. docs/events.md describes them."""
+
+    def __init__(self, path: str, *, resumed: bool) -> None:
+        self._path = path
+        self._resumed = resumed
+        self._file: IO[bytes] = io.BytesIO()
+        """Opened with the first event: a command that is refused overwrites nothing."""
+        self._encode: Callable[[Any], bytes] = msgspec.json.Encoder().encode
+        self._table, self._flush = Interval(LINE_S), Interval(FLUSH_S)
+        self._store: Store | None = None
+
+    def __enter__(self) -> Stream:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._named():
+            self._file.flush()
+            if self._path != "-":
+                self._file.close()
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """Trouble with the file says which file it is."""
+        try:
+            yield
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            error.filename = "the events on standard output" if self._path == "-" else self._path
+            raise
+
+    def __call__(self, event: Told | Tick) -> None:
+        with self._named():
+            self._hear(event)
+
+    def _hear(self, event: Told | Tick) -> None:
+        if isinstance(event, Started):
+            self._file = sys.stdout.buffer if self._path == "-" else self._opened()
+        if isinstance(event, Tick):
+            self._store = event.store
+            if self._table.is_due():
+                began = time.monotonic()
+                self._tell_standings(event.store)
+                self._table.done(time.monotonic() - began)
+            if self._flush.is_due():
+                self._file.flush()
+                self._flush.done()
+            return
+        if isinstance(event, Finished) and self._store is not None:
+            self._tell_standings(self._store)
+        self._write(event)
+        if not isinstance(event, GamePlayed):
+            self._file.flush()
+
+    def _opened(self) -> IO[bytes]:
+        """What a resumed tournament tells goes on with what it told before."""
+        return Path(self._path).open("ab" if self._resumed else "wb")
+
+    def _tell_standings(self, store: Store) -> None:
+        from referee.reports.standings import standings  # numpy: not before it is needed
+
+        self._write({"event": "standings", **msgspec.to_builtins(standings(store))})
+
+    def _write(self, event: object) -> None:
+        self._file.write(self._encode(event) + b"\n")
+
+
+def told(event: Started | BotOut | RoundEnded) -> list[str]:
+    """An event as lines for people."""
+    if isinstance(event, BotOut):
+        return [f"{event.bot} is out: {event.why}"]
+    if isinstance(event, RoundEnded):
+        return [f"round {event.round} is over: {event.played} of {event.planned} games"]
+    what = f"{event.name}: {event.format} of {', '.join(event.bots)}"
+    games = f"{', '.join(event.variants)}, {amount(event.planned, 'game')}"
+    workers = amount(event.jobs, "worker")
+    if event.resumed:
+        games += f", {event.played} of them played before"
+    return [f"{what}", f"{games}, {workers}, in {event.folder}"]
+
+
+def table_so_far(store: Store) -> list[RenderableType]:
+    """The table over all variants, as far as it goes."""
+    from referee.reports.standings import standings  # numpy: not before it is needed
+    from referee.reports.tables.text import main_table, table_title
+
+    table = standings(store).tables[-1]
+    title = Text(f"{table_title(table)}, so far", "bold")
+    if len(table.rows) > MOST_ROWS:
+        table = msgspec.structs.replace(table, rows=table.rows[:MOST_ROWS])
+    return [title, main_table(table, console.err.width), ""]

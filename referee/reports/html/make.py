@@ -1,0 +1,71 @@
+"""From a tournament's folder to its report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from referee.reports.arrays import fault_arrays, game_arrays, in_schedule_order
+from referee.reports.html.data import Source, gather
+from referee.reports.html.page import page, write_page
+from referee.reports.standings import setting_of, standings_from, timings
+from referee.reports.variant_table import Terms
+from referee.store.database import Store
+
+REPORT = "report.html"
+LOGS = "logs"
+MOST_LOGS = 200
+LONGEST_LOG = 20_000
+"""Bytes of the end of a log that are shown."""
+
+
+def write_report(
+    folder: Path,
+    out: Path | None = None,
+    *,
+    private: bool = False,
+    words: int | None = None,
+    scripts: Sequence[str] = (),
+) -> Path:
+    """Make the report of the tournament in this folder, finished or not, and write it to `out`.
+
+    `words` and `scripts` are those of `gather`. Gives the path back. Raises BadStore, BadVariant.
+    """
+    with Store.read(folder) as store:
+        source = source_of(store, logs=logs_in(folder) if private else {})
+        report = gather(source, private=private, words=words, scripts=scripts)
+    path = out or folder / REPORT
+    write_page(path, page(report))
+    return path
+
+
+def source_of(store: Store, *, logs: dict[str, str]) -> Source:
+    """What a report is made from, read from the store."""
+    setting = setting_of(store)
+    spec = setting.spec
+    games = in_schedule_order(game_arrays(store.columns()))
+    return Source(
+        standings=standings_from(setting, games, fault_arrays(store.faults())),
+        timings=timings(store),
+        terms=Terms(spec.ranking, spec.advantage, spec.prior, spec.anchors),
+        bots=setting.bots,
+        pairings=setting.pairings,
+        games=games,
+        records=store.records(),
+        started=store.value("started"),
+        logs=logs,
+    )
+
+
+def logs_in(folder: Path) -> dict[str, str]:
+    """The ends of what bots wrote to stderr, by where it is kept."""
+    found: dict[str, str] = {}
+    root = folder / LOGS
+    for path in sorted(root.rglob("*.txt"))[:MOST_LOGS]:
+        with path.open("rb") as file:
+            size = file.seek(0, 2)
+            file.seek(max(0, size - LONGEST_LOG))
+            text = file.read().decode(errors="replace")
+        name = str(path.relative_to(root)).removesuffix(".txt").removesuffix(".stderr")
+        found[name] = ("… " if size > LONGEST_LOG else "") + text
+    return found

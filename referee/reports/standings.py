@@ -1,0 +1,261 @@
+"""A stored tournament as tables: one a variant, and one over all where there are several.
+
+The tables hold nothing that depends on the machine, on the clock or on the order in which games
+were finished; the time per move is kept apart in Timing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+import numpy as np
+from msgspec import Struct
+
+from referee.ratings.ranks import RankBy
+from referee.reports.arrays import (
+    FaultArrays,
+    GameArrays,
+    fault_arrays,
+    game_arrays,
+    in_schedule_order,
+    points_of_pairings,
+)
+from referee.reports.variant_table import (
+    Cell,
+    Row,
+    Terms,
+    VariantTable,
+    results_of,
+    variant_table,
+)
+from referee.store.buckets import value_of
+from referee.store.database import BadStore, Store
+from referee.store.rows import BotRow, PairingRow
+from referee.tournament.formats import Pairing, Round, Score, bracket
+from referee.tournament.spec import Spec
+
+__all__ = [
+    "Cell",
+    "Row",
+    "Setting",
+    "Standings",
+    "Timing",
+    "VariantTable",
+    "read_standings",
+    "setting_of",
+    "standings",
+    "standings_from",
+    "timings",
+]
+
+
+class Standings(Struct, frozen=True, kw_only=True):
+    """All tables of a tournament, finished or in progress."""
+
+    name: str
+    format: str
+    variants: list[str]
+    finished: bool
+    played: int
+    planned: int
+    """Games of all pairings known so far."""
+    seed: str | None
+    """Not told before the end: it would tell the chance of games to come."""
+    level: str
+    """How strictly the bots were confined."""
+    tables: list[VariantTable]
+    changes: list[str] = []
+    """What was allowed to change while it was interrupted."""
+    bracket: list[Round]
+    """The rounds of a knockout or Swiss tournament; empty for others."""
+
+
+class Timing(Struct, frozen=True, kw_only=True):
+    """How long a bot took over its moves."""
+
+    variant: str
+    name: str
+    moves: int
+    mean_us: int
+    """With many games at once, answers that arrive together cost nothing but the first of them:
+    the median says little then, the mean is what a move took of the bot's time."""
+    median_us: int
+    p99_us: int
+
+
+class Setting(Struct, frozen=True, kw_only=True):
+    """What a tournament is, apart from its games."""
+
+    spec: Spec
+    bots: list[BotRow]
+    pairings: list[PairingRow]
+    finished: bool
+    seed: str | None
+    level: str
+    changes: list[str] = []
+
+
+def standings(store: Store, *, rank_by: RankBy | None = None) -> Standings:
+    """The tables of the games that are stored; `rank_by` overrides the spec."""
+    return standings_from(
+        setting_of(store),
+        game_arrays(store.columns()),
+        fault_arrays(store.faults()),
+        rank_by=rank_by,
+    )
+
+
+def read_standings(folder: str | Path) -> Standings:
+    """The tables of the tournament in a folder, finished or not. Raises BadStore."""
+    with Store.read(folder) as store:
+        return standings(store)
+
+
+def setting_of(store: Store) -> Setting:
+    """Raises BadStore where what the tournament is cannot be read."""
+    try:
+        spec = msgspec.json.decode(store.value("spec") or "", type=Spec)
+    except msgspec.MsgspecError as error:
+        raise BadStore(f"{store.folder}: its spec cannot be read: {error}") from None
+    return Setting(
+        spec=spec,
+        bots=store.bots(),
+        pairings=store.pairings(),
+        finished=bool(store.value("finished")),
+        seed=store.value("seed"),
+        level=store.value("level") or "none",
+        changes=(store.value("changes") or "").splitlines(),
+    )
+
+
+def standings_from(
+    setting: Setting, games: GameArrays, faults: FaultArrays, *, rank_by: RankBy | None = None
+) -> Standings:
+    """The same from arrays, in any order, for a tournament that keeps them while it runs."""
+    spec, games = setting.spec, in_schedule_order(games)
+    numbers: dict[str, list[int]] = {variant: [] for variant in _variants(setting)}
+    for row in setting.pairings:
+        numbers[row.variant].append(row.id)
+    variant_of = np.zeros(1 + max((row.id for row in setting.pairings), default=0), np.int64)
+    for place, ids in enumerate(numbers.values()):
+        variant_of[ids] = place
+    results = results_of(games, faults, variant_of)
+    rounds = _bracket(setting, list(numbers), games, faults)
+    terms = Terms(
+        *(rank_by or spec.ranking, spec.advantage, spec.prior, spec.anchors),
+        byes=_byes(rounds) if spec.format == "swiss" else {},
+        games=spec.games,
+    )
+    tables = [
+        variant_table(
+            variant, _players(setting, variant), results.of_pairings(np.array(ids, np.int64)), terms
+        )
+        for variant, ids in numbers.items()
+    ]
+    if len(numbers) > 1:
+        everybody = {row.id: row.name for row in setting.bots}
+        tables.append(variant_table(None, everybody, results, terms, len(numbers)))
+    return Standings(
+        name=spec.name,
+        format=spec.format,
+        variants=list(numbers),
+        finished=setting.finished,
+        played=games.played,
+        planned=sum(row.games for row in setting.pairings),
+        seed=setting.seed if setting.finished else None,
+        level=setting.level,
+        tables=tables,
+        bracket=rounds,
+        changes=setting.changes,
+    )
+
+
+def _byes(rounds: Sequence[Round]) -> dict[str, int]:
+    """How many byes each had, in Swiss rounds that were drawn."""
+    return dict(Counter(tie.first for each in rounds for tie in each.ties if tie.second is None))
+
+
+def _variants(setting: Setting) -> list[str]:
+    """By name: the spec may have the paths of scripts, which are nobody's business."""
+    named = dict.fromkeys(row.variant for row in setting.pairings)
+    return list(named) or [Path(variant).stem for variant in setting.spec.variants]
+
+
+class _Definition(Struct):
+    """What matters here of the definition of a bot."""
+
+    variants: tuple[str, ...] | None = None
+
+    def plays(self, variant: str) -> bool:
+        return self.variants is None or variant in self.variants
+
+
+def _players(setting: Setting, variant: str) -> dict[int, str]:
+    """Those who play a variant, met or not, by their number in the store."""
+    rows = [row for row in setting.pairings if row.variant == variant]
+    met = {bot for row in rows for bot in (row.first, row.second)}
+    return {
+        bot.id: bot.name
+        for bot in setting.bots
+        if bot.id in met or msgspec.json.decode(bot.definition, type=_Definition).plays(variant)
+    }
+
+
+def _bracket(
+    setting: Setting, variants: list[str], games: GameArrays, faults: FaultArrays
+) -> list[Round]:
+    """The rounds as the format sees them. To it, a variant's name is as good as a path."""
+    names = {row.id: row.name for row in setting.bots}
+    points = points_of_pairings(games, faults, {row.id: row.first for row in setting.pairings})
+    scores: dict[Pairing, Score] = {}
+    for row in setting.pairings:
+        pairing = Pairing(
+            round=row.round,
+            variant=row.variant,
+            first=names[row.first],
+            second=names[row.second],
+            games=row.games,
+            replay=row.replay,
+        )
+        scores[pairing] = Score(*points[row.id])
+    spec = msgspec.structs.replace(setting.spec, variants=tuple(variants), options={})
+    players = {variant: list(_players(setting, variant).values()) for variant in variants}
+    return bracket(spec, players, scores)
+
+
+def timings(store: Store) -> list[Timing]:
+    """Median and 99th percentile of the time per move, as exact as the stored buckets."""
+    names = {row.id: row.name for row in store.bots()}
+    counts: dict[tuple[str, int], dict[int, int]] = {}
+    for time in store.times():
+        buckets = counts.setdefault((time.variant, time.bot), {})
+        buckets[time.bucket] = buckets.get(time.bucket, 0) + time.moves
+    return [
+        Timing(
+            variant=variant,
+            name=names[bot],
+            moves=sum(buckets.values()),
+            mean_us=_mean(buckets),
+            median_us=_quantile(buckets, 50),
+            p99_us=_quantile(buckets, 99),
+        )
+        for (variant, bot), buckets in sorted(counts.items())
+    ]
+
+
+def _mean(buckets: Mapping[int, int]) -> int:
+    total = sum(value_of(bucket) * moves for bucket, moves in buckets.items())
+    return round(total / max(sum(buckets.values()), 1))
+
+
+def _quantile(buckets: Mapping[int, int], percent: int) -> int:
+    """The value that so many per cent of the moves do not exceed."""
+    due = -(-sum(buckets.values()) * percent // 100)
+    for bucket in sorted(buckets):
+        due -= buckets[bucket]
+        if due <= 0:
+            return value_of(bucket)
+    return 0

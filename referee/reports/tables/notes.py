@@ -1,0 +1,136 @@
+"""What stands below a table: sentences that say how it was made and what it cannot tell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from referee.ratings.rating import Cycles
+from referee.reports.standings import Cell, Standings, VariantTable
+from referee.reports.tables.cells import one_line, shortened
+from referee.rules.numbers import amount
+
+SHOWN_PAIRS = 3
+SHOWN_NAMES = 6
+DOUBT = 0.01
+"""Below this p the results are taken to be more than chance around single numbers."""
+
+Name = Callable[[str], str]
+"""How the name of a bot is written: as it is on a terminal, escaped elsewhere."""
+
+
+def headline(standings: Standings) -> str:
+    """What was played, and how much of it."""
+    played = f"{standings.played} of {amount(standings.planned, 'game')}"
+    parts = [standings.format, ", ".join(standings.variants), played]
+    if not standings.finished:
+        parts.append("in progress")
+    if winner := winner_of(standings):
+        parts.append(f"won by {one_line(winner)}")
+    if standings.seed is not None:
+        parts.append(f"seed {one_line(standings.seed)}")
+    return "; ".join(part for part in parts if part)
+
+
+def winner_of(standings: Standings) -> str | None:
+    """Who won a knockout, once its final is played."""
+    if standings.format != "knockout" or not standings.finished or not standings.bracket:
+        return None
+    return standings.bracket[-1].ties[-1].winner
+
+
+def notes(table: VariantTable, name: Name = one_line) -> Iterator[str]:
+    """The notes to one table, each a sentence or two."""
+    yield table.tie_breaks
+    if any(row.err95 is not None for row in table.rows):
+        to = "the anchors" if any(pool.anchored for pool in table.pools) else "the mean, which is 0"
+        yield f"Elo and ± (95 %) refer to {to}; ± is taken between pairs of the same chance."
+        yield (
+            "Range: ranks that the results do not exclude. "
+            "> next: likelihood of being stronger than the next."
+        )
+    if table.prior:
+        yield "One virtual draw with an average opponent was added for each bot."
+    if table.advantage is not None:
+        error = "" if table.advantage_err95 is None else f" ± {table.advantage_err95:.0f}"
+        yield f"The first seat is worth {table.advantage:+.0f}{error} Elo."
+    yield from _pools(table, name)
+    yield from _perfect(table, name)
+    unrated = sum(row.unrated for row in table.rows) // 2
+    if unrated:
+        yield f"{amount(unrated, 'game')} void or forfeited, in no rating."
+    yield from _distinct(table.cells, name)
+    if table.cycles is not None:
+        yield from _cycles(table.cycles, name)
+
+
+def closing_notes(standings: Standings) -> Iterator[str]:
+    """What is true of the tournament as a whole."""
+    for change in standings.changes:
+        yield f"It went on though {one_line(change)}."
+    if standings.level == "none":
+        yield "Level none: the bots ran unconfined, with the rights of whoever started them."
+    else:
+        yield f"The bots ran confined at level {one_line(standings.level)}."
+
+
+def _pools(table: VariantTable, name: Name) -> Iterator[str]:
+    if len(table.pools) < 2:
+        return
+    yield (
+        f"The results fall into {len(table.pools)} pools; Elo compares only within one. "
+        + "; ".join(
+            f"Pool {number}: " + shortened(map(name, pool.players), SHOWN_NAMES)
+            for number, pool in enumerate(table.pools, start=1)
+        )
+        + "."
+    )
+
+
+def _perfect(table: VariantTable, name: Name) -> Iterator[str]:
+    for bound, done in ((">", "won"), ("<", "lost")):
+        names = [name(row.name) for row in table.rows if row.bound == bound]
+        if names:
+            verb = "has" if len(names) == 1 else "have"
+            yield (
+                f"{shortened(names, SHOWN_NAMES)} {verb} {done} every game that tells anything: "
+                "Elo is a bound, outside the mean."
+            )
+
+
+def _distinct(cells: list[Cell], name: Name) -> Iterator[str]:
+    each = [cell for cell in cells if cell.first < cell.second]
+    if not each:
+        return
+    distinct, games = sum(cell.distinct for cell in each), sum(cell.games for cell in each)
+    told = (
+        f"{distinct} of {amount(games, 'rated game')} {'is' if distinct == 1 else 'are'} distinct"
+    )
+    few = sorted(
+        (cell for cell in each if cell.repeats),
+        key=lambda cell: (cell.distinct / cell.games, cell.first, cell.second),
+    )
+    if not few:
+        yield f"{told}."
+        return
+    pairs = [
+        f"{name(cell.first)} – {name(cell.second)} {cell.distinct} of {cell.games}" for cell in few
+    ]
+    yield f"{told}, so less is known than it seems: {shortened(pairs, SHOWN_PAIRS)}."
+
+
+def _cycles(cycles: Cycles, name: Name) -> Iterator[str]:
+    fit = f"χ² {cycles.chi2:.1f} at {amount(cycles.degrees, 'degree')} of freedom, "
+    fit += "p < 0.001" if cycles.p < 0.001 else f"p = {cycles.p:.3f}"
+    if cycles.p >= DOUBT:
+        yield f"The results do not contradict single numbers ({fit})."
+        return
+    share = ""
+    if cycles.cyclic_share is not None:
+        share = f"; {100 * cycles.cyclic_share:.0f} % of the differences are cyclic"
+    worst = [
+        f"{name(pair.first)} – {name(pair.second)} scored {100 * pair.score:.0f} % where "
+        f"{100 * pair.expected:.0f} % was expected"
+        for pair in cycles.worst
+    ]
+    told = f". Worst: {shortened(worst, SHOWN_PAIRS)}" if worst else ""
+    yield f"Single numbers do not explain the results ({fit}{share}){told}."

@@ -1,0 +1,346 @@
+"""The store: one SQLite database a tournament, one writer, any number of readers.
+
+What is added is safe from the moment that `commit` returns: the log is written through to the disk,
+and after a kill or a power cut the database is what it was at the last commit. Every addition is
+whole or undone, and a game that is there already is passed over with its faults and its times, so
+that a chunk that comes twice counts once.
+
+Readers take no lock, never wait for the writer and see one state of the database from the moment
+they open it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import astuple
+
+from referee.store import connect
+from referee.store.buckets import unpack
+from referee.store.lock import Lock
+from referee.store.rows import (
+    BotRow,
+    Columns,
+    FaultRow,
+    GameRow,
+    PairingRow,
+    TimeCount,
+    game_id,
+)
+from referee.store.trouble import BadStore, StoreFull, StoreRefused, explain
+
+__all__ = ["BadStore", "Store", "StoreFull"]
+
+ROWS_AT_ONCE = 10_000
+
+_ADD_PAIRING = "INSERT INTO pairing VALUES (?, ?, ?, ?, ?, ?, ?)"
+_ADD_GAME = "INSERT INTO game VALUES (?1 << 32 | ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
+_ADD_RECORD = "INSERT INTO record VALUES (?, ?)"
+_ADD_FAULT = "INSERT INTO fault VALUES (?1 << 32 | ?2, ?3, ?4, ?5, ?6, ?7)"
+_ADD_TIME = """INSERT INTO time VALUES (?, ?, ?, ?)
+    ON CONFLICT (variant, bot, bucket) DO UPDATE SET moves = moves + excluded.moves"""
+_KEY = "id >> 32, id & 0xffffffff"
+
+
+class Store:
+    """A tournament's database, open. Made by `create`, `open` and `read`.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     with Store.create(folder, {"name": "five"}, []) as store:
+    ...         store.set_value("seed", "doc")
+    ...         store.commit()
+    ...     with Store.read(folder) as store:
+    ...         store.value("seed")
+    'doc'
+    """
+
+    def __init__(self, folder: Path, database: sqlite3.Connection, lock: Lock | None) -> None:
+        self.folder = folder
+        self._path = folder / connect.FILE
+        self._database = database
+        self._lock = lock
+        self._pairings: dict[int, PairingRow] = {}
+        self._spent: dict[tuple[str, int], list[bytes]] = {}
+        """Packed times by variant and bot, not yet in the database. Each commit writes them as few
+        sums, where each batch would write hundreds."""
+
+    @classmethod
+    def create(cls, folder: str | Path, values: Mapping[str, str], bots: Sequence[BotRow]) -> Store:
+        """A new tournament, to write to. Makes the folder. Raises BadStore."""
+        folder = Path(folder)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreRefused(f"{folder} cannot be made: {error.strerror}") from error
+        return cls._locked(folder, (values, bots))
+
+    @classmethod
+    def open(cls, folder: str | Path) -> Store:
+        """A tournament that is there, to go on writing to. Raises BadStore."""
+        folder = Path(folder)
+        connect.must_hold_tournament(folder)
+        return cls._locked(folder, None)
+
+    @classmethod
+    def _locked(cls, folder: Path, new: tuple[Mapping[str, str], Sequence[BotRow]] | None) -> Store:
+        lock = Lock(folder)
+        try:
+            if new is not None:
+                connect.create_file(folder, *new)
+            path = connect.must_hold_tournament(folder)
+            return cls(folder, connect.open_for_writing(path), lock)
+        except BaseException:
+            lock.release()
+            raise
+
+    @classmethod
+    def read(cls, folder: str | Path) -> Store:
+        """A tournament as it is now, to read only, while it is played too. Raises BadStore."""
+        folder = Path(folder)
+        path = connect.must_hold_tournament(folder)
+        return cls(folder, connect.open_for_reading(path), None)
+
+    def close(self) -> None:
+        """Let go of the database. What was not committed is lost."""
+        if self._lock is not None:
+            self._roll_back()
+        self._database.close()
+        if self._lock is not None:
+            self._lock.release()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # What is written.
+
+    def set_value(self, key: str, text: str) -> None:
+        with self._addition():
+            self._database.execute(connect.SET_VALUE, (key, text))
+
+    def set_bot(self, bot: BotRow) -> None:
+        """Add a bot, or write it anew."""
+        with self._addition():
+            self._database.execute(connect.SET_BOT, astuple(bot))
+
+    def add_pairings(self, pairings: Iterable[PairingRow]) -> None:
+        with self._addition():
+            self._database.executemany(_ADD_PAIRING, [astuple(pairing) for pairing in pairings])
+
+    def set_games(self, pairing: int, games: int) -> None:
+        """Change how many games a pairing is to have."""
+        with self._addition():
+            self._database.execute("UPDATE pairing SET games = ? WHERE id = ?", (games, pairing))
+
+    def add_games(self, games: Iterable[GameRow], faults: Iterable[FaultRow] = ()) -> int:
+        """Add finished games and their faults; how many of the games were new.
+
+        The first of two games with the same pairing and number stays; the second, its faults and
+        its times are passed over. The pairing has to be there.
+        """
+        rows, told = list(games), list(faults)
+        try:
+            return self._add(rows, told)
+        except sqlite3.IntegrityError:
+            # Hardly ever. If it is not for a repeat, the error comes again and is a bug.
+            return self._add(self._not_there(rows), told)
+
+    def commit(self) -> None:
+        """Make all that was added safe. Raises StoreFull where the disk does not take it."""
+        self._must_write()
+        if self._spent:
+            self._write_times()
+        if self._database.in_transaction:
+            with self._explained():
+                self._database.execute("COMMIT")
+
+    def _add(self, games: list[GameRow], faults: list[FaultRow]) -> int:
+        """Add games none of which is there, and those of the faults that are theirs."""
+        with self._addition():
+            spent = self._times_of(games)
+            self._database.executemany(_ADD_GAME, [game[:9] for game in games])
+            self._database.executemany(
+                _ADD_RECORD, [(game[0] << 32 | game[1], game[9]) for game in games]
+            )
+            if faults:
+                new = {game[:2] for game in games}
+                self._database.executemany(_ADD_FAULT, [row for row in faults if row[:2] in new])
+        for player, packed in spent:
+            self._spent.setdefault(player, []).extend(packed)
+        return len(games)
+
+    def _not_there(self, games: list[GameRow]) -> list[GameRow]:
+        """Those that the database does not hold, the first of each number."""
+        first: dict[int, GameRow] = {}
+        for game in games:
+            first.setdefault(game_id(game.pairing, game.number), game)
+        there = "SELECT 1 FROM game WHERE id = ?"
+        return [game for key, game in first.items() if self._first(there, (key,)) is None]
+
+    def _times_of(self, games: list[GameRow]) -> list[tuple[tuple[str, int], list[bytes]]]:
+        """Variant, bot and the packed times of the bot's moves, for the bots of each pairing."""
+        met = {game[0] for game in games}
+        if not met <= self._pairings.keys():
+            self._pairings = {pairing.id: pairing for pairing in self.pairings()}
+        try:
+            pairings = [self._pairings[pairing] for pairing in met]
+            by_bot: dict[int, dict[int, list[bytes]]]
+            by_bot = {row.id: {row.first: [], row.second: []} for row in pairings}
+            for game in games:
+                times = by_bot[game[0]]
+                times[game[3]].append(game[10][0])
+                times[game[4]].append(game[10][1])
+        except KeyError as error:
+            raise ValueError(f"no such pairing, or no such bot in it: {error}") from None
+        return [
+            ((row.variant, bot), packed)
+            for row in pairings
+            for bot, packed in by_bot[row.id].items()
+        ]
+
+    def _write_times(self) -> None:
+        with self._addition():
+            self._database.executemany(
+                _ADD_TIME,
+                [
+                    (variant, bot, bucket, moves)
+                    for (variant, bot), packed in self._spent.items()
+                    for bucket, moves in Counter(unpack(b"".join(packed))).items()
+                ],
+            )
+        self._spent = {}
+
+    # What is read.
+
+    def value(self, key: str) -> str | None:
+        row = self._first("SELECT text FROM value WHERE key = ?", (key,))
+        return None if row is None else row[0]
+
+    def bots(self) -> list[BotRow]:
+        return [BotRow(*row) for row in self._rows("SELECT * FROM bot ORDER BY id")]
+
+    def pairings(self) -> list[PairingRow]:
+        return [PairingRow(*row) for row in self._rows("SELECT * FROM pairing ORDER BY id")]
+
+    def counts(self) -> dict[int, int]:
+        """How many games of each pairing are there; pairings without any are left out."""
+        return dict(self._rows("SELECT id >> 32, count(*) FROM game GROUP BY id >> 32"))
+
+    def played(self, pairing: int) -> list[tuple[int, int]]:
+        """The numbers of the games that are there, as ranges [from, to], in order."""
+        ranges: list[tuple[int, int]] = []
+        query = "SELECT id & 0xffffffff FROM game WHERE id BETWEEN ? AND ? ORDER BY id"
+        first = last = 0
+        for (number,) in self._rows(query, _within(pairing)):
+            if number != last + 1 or not first:
+                if first:
+                    ranges.append((first, last))
+                first = number
+            last = number
+        if first:
+            ranges.append((first, last))
+        return ranges
+
+    def columns(self) -> Iterator[list[Columns]]:
+        """All games without their records, in order, in lists of up to 10,000."""
+        return self._chunks(
+            f"SELECT {_KEY}, pair, first, second, points, ending, digest FROM game ORDER BY id"
+        )
+
+    def records(self, pairing: int | None = None) -> Iterator[tuple[int, int, bytes]]:
+        """Pairing, number and record of every game, or of every game of a pairing, in order."""
+        query = f"SELECT {_KEY}, body FROM record"
+        if pairing is None:
+            return self._rows(f"{query} ORDER BY id", at_once=100)
+        query = f"{query} WHERE id BETWEEN ? AND ? ORDER BY id"
+        return self._rows(query, _within(pairing), at_once=100)
+
+    def record(self, pairing: int, number: int) -> bytes | None:
+        row = self._first("SELECT body FROM record WHERE id = ?", (game_id(pairing, number),))
+        return None if row is None else row[0]
+
+    def faults(self) -> Iterator[FaultRow]:
+        """By pairing, number and seat."""
+        query = "SELECT game >> 32, game & 0xffffffff, seat, bot, code, turn, detail FROM fault"
+        return map(FaultRow._make, self._rows(f"{query} ORDER BY game, seat"))
+
+    def times(self) -> Iterator[TimeCount]:
+        """By variant, bot and bucket; with what was added since the last commit."""
+        if self._spent:
+            self._write_times()
+        return map(TimeCount._make, self._rows("SELECT * FROM time ORDER BY variant, bot, bucket"))
+
+    # How errors leave.
+
+    def _chunks(
+        self, query: str, values: Sequence[object] = (), at_once: int = ROWS_AT_ONCE
+    ) -> Iterator[list[Any]]:
+        try:
+            cursor = self._database.execute(query, values)
+            while rows := cursor.fetchmany(at_once):
+                yield rows
+        except sqlite3.Error as error:
+            raise explain(error, self._path, writing=False) from error
+
+    def _rows(
+        self, query: str, values: Sequence[object] = (), at_once: int = ROWS_AT_ONCE
+    ) -> Iterator[Any]:
+        for rows in self._chunks(query, values, at_once):
+            yield from rows
+
+    def _first(self, query: str, values: Sequence[object]) -> Any:
+        return next(self._rows(query, values, 1), None)
+
+    @contextmanager
+    def _addition(self) -> Iterator[None]:
+        """One addition to the transaction, whole or undone."""
+        self._must_write()
+        with self._explained():
+            if not self._database.in_transaction:
+                self._database.execute("BEGIN IMMEDIATE")
+            self._database.execute("SAVEPOINT addition")
+            try:
+                yield
+            except BaseException:
+                # Some errors make SQLite roll back everything, and the savepoint with it.
+                if self._database.in_transaction:
+                    self._database.execute("ROLLBACK TO addition")
+                    self._database.execute("RELEASE addition")
+                raise
+            self._database.execute("RELEASE addition")
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Errors of SQLite as sentences. After one, nothing stays of what was not committed."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            told = explain(error, self._path, writing=True)
+            if told is error:
+                raise
+            self._roll_back()
+            raise told from error
+
+    def _roll_back(self) -> None:
+        self._spent = {}
+        self._pairings = {}
+        # Where even this fails, the next to open the database finds it as it was committed.
+        with suppress(sqlite3.Error):
+            self._database.execute("ROLLBACK")
+
+    def _must_write(self) -> None:
+        if self._lock is None:
+            raise RuntimeError("this store was opened to be read")
+
+
+def _within(pairing: int) -> tuple[int, int]:
+    """The keys of a pairing's games: the lowest and the highest that there could be."""
+    return game_id(pairing, 0), game_id(pairing, 0xFFFFFFFF)

@@ -1,0 +1,84 @@
+"""What the store holds, as plain rows: the bots, the pairings, the games and their faults."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+from msgspec import Struct
+
+
+class BotRow(Struct, frozen=True):
+    """A bot as it was when the tournament started."""
+
+    id: int
+    name: str
+    version: str
+    hash: str
+    definition: str
+    """JSON: all that is needed to start it again."""
+    out: str | None = None
+    """Why it plays no more; None while it does."""
+
+
+class PairingRow(Struct, frozen=True):
+    """Two bots that meet for a number of games of one variant."""
+
+    id: int
+    round: int
+    variant: str
+    first: int
+    second: int
+    games: int
+    replay: int = 0
+
+
+class GameRow(NamedTuple):
+    """A finished game. The pairing and the number make it one of its kind."""
+
+    pairing: int
+    number: int
+    """From 1 within the pairing."""
+    pair: int
+    first: int
+    """The bot in seat 0."""
+    second: int
+    points: int | None
+    """Half points of seat 0, forfeits included; None for a game that nobody won or drew."""
+    ending: str
+    plays: int
+    digest: int
+    """64 bits, signed: equal games have equal digests."""
+    record: bytes
+    """MessagePack."""
+    times: tuple[bytes, bytes] = (b"", b"")
+    """The time buckets of the moves of either seat, as `buckets.pack` makes them."""
+
+
+class FaultRow(NamedTuple):
+    """A fault in a game; one at most of each seat."""
+
+    pairing: int
+    number: int
+    seat: int
+    bot: int
+    code: str
+    turn: int
+    detail: str
+
+
+class TimeCount(NamedTuple):
+    """How many moves of a bot took a time of this bucket."""
+
+    variant: str
+    bot: int
+    bucket: int
+    moves: int
+
+
+Columns: TypeAlias = tuple[int, int, int, int, int, int | None, str, int]
+"""pairing, number, pair, first, second, points, ending, digest: a game without its record."""
+
+
+def game_id(pairing: int, number: int) -> int:
+    """The one key of a game: games of a pairing lie side by side, in order."""
+    return pairing << 32 | number

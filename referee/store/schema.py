@@ -1,0 +1,120 @@
+"""The database of a tournament: its tables, and the steps from one version of them to the next.
+
+A game's key is its pairing and its number in one integer, which is the row id of the table: a game
+that comes twice cannot be held twice, and the games of a pairing lie side by side. Records are most
+of the bytes and few of the questions, so they have a table of their own, with the same key. That
+the bots of a game are those of its pairing is checked by the store, for a batch at once: two
+foreign keys would cost every game half a microsecond.
+
+A change of the tables changes `TABLES` and appends a step to `STEPS`: the statements that turn a
+database of the version before into the new one. The version is one more than the number of steps.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from typing import TypeAlias
+
+APPLICATION = 0x52_66_54_6E
+"""`RfTn`, in the header of the file: tells a tournament from any other SQLite database."""
+
+TABLES = (
+    """CREATE TABLE value (
+        key TEXT PRIMARY KEY,
+        text TEXT NOT NULL
+    ) WITHOUT ROWID""",
+    """CREATE TABLE bot (
+        id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE,
+        version TEXT NOT NULL,
+        hash TEXT NOT NULL,
+        definition TEXT NOT NULL,
+        out TEXT
+    )""",
+    """CREATE TABLE pairing (
+        id INTEGER PRIMARY KEY,
+        round INTEGER NOT NULL,
+        variant TEXT NOT NULL,
+        first INTEGER NOT NULL REFERENCES bot,
+        second INTEGER NOT NULL REFERENCES bot,
+        games INTEGER NOT NULL,
+        replay INTEGER NOT NULL
+    )""",
+    """CREATE TABLE game (
+        id INTEGER PRIMARY KEY,
+        pair INTEGER NOT NULL,
+        first INTEGER NOT NULL,
+        second INTEGER NOT NULL,
+        points INTEGER,
+        ending TEXT NOT NULL,
+        plays INTEGER NOT NULL,
+        digest INTEGER NOT NULL
+    )""",
+    """CREATE TABLE record (
+        id INTEGER PRIMARY KEY,
+        body BLOB NOT NULL
+    )""",
+    """CREATE TABLE fault (
+        game INTEGER NOT NULL REFERENCES game,
+        seat INTEGER NOT NULL,
+        bot INTEGER NOT NULL REFERENCES bot,
+        code TEXT NOT NULL,
+        turn INTEGER NOT NULL,
+        detail TEXT NOT NULL,
+        PRIMARY KEY (game, seat)
+    ) WITHOUT ROWID""",
+    """CREATE TABLE time (
+        variant TEXT NOT NULL,
+        bot INTEGER NOT NULL REFERENCES bot,
+        bucket INTEGER NOT NULL,
+        moves INTEGER NOT NULL,
+        PRIMARY KEY (variant, bot, bucket)
+    ) WITHOUT ROWID""",
+)
+SMALL = ("value", "bot", "pairing", "game", "fault", "time")
+"""All tables but the one that grows with the length of the games."""
+
+Steps: TypeAlias = Sequence[Sequence[str]]
+STEPS: Steps = ()
+"""The first step leads from version 1 to version 2, and so on."""
+
+
+def newest(steps: Steps) -> int:
+    """The version that the steps lead to."""
+    return 1 + len(steps)
+
+
+def build(database: sqlite3.Connection) -> None:
+    """Make the tables, in the caller's transaction."""
+    for table in TABLES:
+        database.execute(table)
+    database.execute(f"PRAGMA application_id = {APPLICATION}")
+    database.execute(f"PRAGMA user_version = {newest(STEPS)}")
+
+
+def version(database: sqlite3.Connection) -> int | None:
+    """The version of the tables; None for a database that is no tournament's."""
+    if database.execute("PRAGMA application_id").fetchone() != (APPLICATION,):
+        return None
+    return int(database.execute("PRAGMA user_version").fetchone()[0])
+
+
+def migrate(database: sqlite3.Connection, steps: Steps) -> None:
+    """Bring an older database to the newest version: all steps or none.
+
+    Foreign keys have to be off, as they are in a fresh connection: a step may build a table anew.
+    """
+    database.execute("BEGIN IMMEDIATE")
+    try:
+        # Read again now that nobody else can write.
+        (found,) = database.execute("PRAGMA user_version").fetchone()
+        for step in steps[found - 1 :]:
+            for statement in step:
+                database.execute(statement)
+        database.execute(f"PRAGMA user_version = {newest(steps)}")
+        database.execute("COMMIT")
+    except BaseException:
+        if database.in_transaction:
+            database.execute("ROLLBACK")
+        raise

@@ -1,0 +1,202 @@
+"""Begin a tournament in a new folder, or go on with one that was begun.
+
+Everything that can be wrong with a spec, a bot or a folder is found before anything is started.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from referee.mistake import Mistake
+from referee.rules.registry import is_path
+from referee.store.connect import FILE
+from referee.store.database import Store
+from referee.store.rows import BotRow
+from referee.tournament.entries import (
+    Entry,
+    bot_rows,
+    changed_bots,
+    changed_variants,
+    entries_of,
+    find_entries,
+    players,
+    variant_marks,
+    variant_names,
+)
+from referee.tournament.events import Listener
+from referee.tournament.ledger import Ledger
+from referee.tournament.run import Coordinator, TournamentResult, nobody
+from referee.tournament.spec import BadSpec, Spec, changes, check
+from referee.version import __version__
+
+MOST_OF_A_NAME = 10_000
+
+
+class Lineup(Struct, frozen=True, kw_only=True):
+    """A spec with the bots that it stands for."""
+
+    spec: Spec
+    entries: list[Entry]
+    players: dict[str, list[str]]
+    """By what the spec calls the variant."""
+
+    def idle(self) -> list[str]:
+        """Bots that are named and play none of the variants."""
+        playing = {name for names in self.players.values() for name in names}
+        return [entry.bot.name for entry in self.entries if entry.bot.name not in playing]
+
+
+class Changed(Mistake):
+    """The tournament is not the one that was begun; the message names what has changed."""
+
+
+def line_up(spec: Spec) -> Lineup:
+    """Find the bots of a spec. Raises BadSpec, BadBot; starts nothing."""
+    spec = _settled(check(spec))
+    entries = find_entries(spec)
+    return Lineup(
+        spec=spec, entries=entries, players=players(spec, [entry.bot for entry in entries])
+    )
+
+
+def _settled(spec: Spec) -> Spec:
+    """With what depends on this machine written out: paths of scripts, and how many workers."""
+    whole = {text: str(Path(text).resolve()) if is_path(text) else text for text in spec.variants}
+    return replace(
+        spec,
+        variants=tuple(whole.values()),
+        options={whole[text]: options for text, options in spec.options.items()},
+        jobs=spec.jobs or cores(),
+    )
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def play_tournament(
+    spec: Spec,
+    folder: str | Path,
+    *,
+    listener: Listener | None = None,
+    each_game: bool = False,
+) -> TournamentResult:
+    """Play a tournament in a folder that holds none yet.
+
+    The listener hears what happens (referee/tournament/events.py), and of every single game if
+    `each_game` is set. An interruption leaves a folder that `resume_tournament` goes on with.
+
+    Raises BadSpec, BadBot, BadVariant or BadStore before anything is started.
+    """
+    lineup = line_up(spec)
+    folder = Path(folder)
+    seed = secrets.token_hex(8) if spec.seed is None else spec.seed
+    values = {
+        "name": spec.name,
+        "spec": msgspec.json.encode(lineup.spec).decode(),
+        "players": msgspec.json.encode(lineup.players).decode(),
+        "variants": msgspec.json.encode(variant_marks(lineup.spec)).decode(),
+        "seed": seed,
+        "level": "none",
+        "referee": __version__,
+        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }
+    idle = lineup.idle()
+    entries = [entry for entry in lineup.entries if entry.bot.name not in idle]
+    lineup = replace(lineup, entries=entries)
+    with Store.create(folder, values, bot_rows(entries)) as store:
+        return _run(store, lineup, folder, listener, each_game=each_game)
+
+
+def resume_tournament(
+    folder: str | Path,
+    *,
+    given: Mapping[str, object] | None = None,
+    spec: Spec | None = None,
+    allow_changes: bool = False,
+    listener: Listener | None = None,
+    each_game: bool = False,
+) -> TournamentResult:
+    """Go on with a tournament that was interrupted, or extend one that is finished.
+
+    `given` are keys of the spec that are to be otherwise from now on: `jobs` and how the table is
+    made may change, and `games` may grow. A `spec` is compared with the one it was begun with.
+
+    Raises Changed where something else has changed, unless `allow_changes` is set; BadStore where
+    the folder holds no tournament that can be gone on with.
+    """
+    folder = Path(folder)
+    with Store.open(folder) as store:
+        lineup = _recall(store, given or {}, spec, allow_changes=allow_changes)
+        store.set_value("spec", msgspec.json.encode(lineup.spec).decode())
+        return _run(store, lineup, folder, listener, each_game=each_game)
+
+
+def stored_spec(store: Store) -> Spec:
+    """The spec that a tournament was begun with, or extended to."""
+    return msgspec.json.decode(store.value("spec") or "", type=Spec)
+
+
+def _recall(
+    store: Store, given: Mapping[str, object], spec: Spec | None, *, allow_changes: bool
+) -> Lineup:
+    old = stored_spec(store)
+    base = old if spec is None else replace(spec, seed=spec.seed or old.seed)
+    new = check(replace(base, **{key: value for key, value in given.items() if value is not None}))
+    new = _settled(new)
+    told = changes(old, new)
+    if told:
+        raise Changed(f"{told[0]}; a tournament goes on as it was begun, or begins in a new folder")
+    rows = store.bots()
+    entries = entries_of(rows)
+    before = msgspec.json.decode(store.value("variants") or "{}", type=dict[str, str])
+    told = changed_bots(rows, entries) + changed_variants(before, variant_marks(new))
+    if told and not allow_changes:
+        raise Changed(f"{'; '.join(told)}; --allow-changes goes on all the same")
+    _note_changes(store, rows, entries, told)
+    store.set_value("variants", msgspec.json.encode(variant_marks(new)).decode())
+    return Lineup(
+        spec=new,
+        entries=entries,
+        players=msgspec.json.decode(store.value("players") or "{}", type=dict[str, list[str]]),
+    )
+
+
+def _note_changes(
+    store: Store, rows: Sequence[BotRow], entries: Sequence[Entry], told: Sequence[str]
+) -> None:
+    """A bot is tried anew when a tournament goes on, and what was allowed to change is kept."""
+    for row, entry in zip(rows, entries, strict=True):
+        store.set_bot(replace(row, out=None, hash=entry.bot.hash, version=entry.bot.version))
+    if told:
+        store.set_value("changes", "\n".join(filter(None, [store.value("changes"), *told])))
+
+
+def _run(
+    store: Store, lineup: Lineup, folder: Path, listener: Listener | None, *, each_game: bool
+) -> TournamentResult:
+    ledger = Ledger(store, lineup.spec, lineup.entries, lineup.players, variant_names(lineup.spec))
+    coordinator = Coordinator(
+        store, lineup.spec, ledger, folder, listener or nobody, each_game=each_game
+    )
+    return coordinator.run()
+
+
+def free_folder(parent: Path, name: str) -> Path:
+    """A folder for a tournament of this name that holds none yet: `name`, `name-2`, …"""
+    for number in range(1, MOST_OF_A_NAME):
+        folder = parent / (name if number == 1 else f"{name}-{number}")
+        if not (folder / FILE).exists():
+            return folder
+    raise BadSpec(f"{parent} has too many tournaments called {name}; give --out")

@@ -1,0 +1,217 @@
+"""Which games there are, which of them are played, and who has the others.
+
+The ledger knows every pairing that follows from the results so far and keeps the count of each
+game: in the store, on the desk, or in a chunk that a worker has. A game is in exactly one place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from referee.store.database import Store
+from referee.store.rows import BotRow, PairingRow
+from referee.tournament.chunk import Batch, Chunk, Contestant, Manner, spans
+from referee.tournament.desk import Desk, missing
+from referee.tournament.entries import Entry
+from referee.tournament.formats import Pairing, Score, pairings
+from referee.tournament.spec import Spec
+
+BUDGET_S = 2.0
+"""How long a worker stays with a pairing, beyond the start of its bots."""
+
+
+class Ledger:
+    """The games of a tournament."""
+
+    def __init__(
+        self,
+        store: Store,
+        spec: Spec,
+        entries: Sequence[Entry],
+        players: Mapping[str, Sequence[str]],
+        names: Mapping[str, str],
+    ) -> None:
+        self._store = store
+        self._spec = spec
+        self._players = players
+        self.names = names
+        """The names of the variants by what the spec calls them."""
+        self._texts = {name: text for text, name in names.items()}
+        self.bots: dict[int, BotRow] = {row.id: row for row in store.bots()}
+        self._ids = {row.name: row.id for row in self.bots.values()}
+        self._entries = {self._ids[entry.bot.name]: entry for entry in entries}
+        self._seed = store.value("seed") or ""
+        self._pairings: dict[Pairing, int] = {}
+        self.rows: dict[int, PairingRow] = {}
+        self._tallies: dict[int, Tally] = {}
+        self._desk = Desk(spec.jobs or 1)
+        self._flights: dict[int, tuple[int, set[int]]] = {}
+        """Chunks that workers have: the pairing, and the games that have not come back."""
+        self._chunks = 0
+        self.out: dict[str, str] = {}
+        """Bots that do not come up, and why."""
+        self._recall()
+
+    # How far it is.
+
+    @property
+    def played(self) -> int:
+        return sum(tally.played for tally in self._tallies.values())
+
+    @property
+    def planned(self) -> int:
+        return sum(row.games for row in self.rows.values())
+
+    @property
+    def round(self) -> int:
+        return max((row.round for row in self.rows.values()), default=0)
+
+    @property
+    def unfinished(self) -> bool:
+        return bool(self._desk.waiting or self._flights)
+
+    def contestants(self) -> list[Contestant]:
+        return [self._contestant(number) for number in sorted(self.bots)]
+
+    def variants_of(self, number: int) -> set[str]:
+        """The variants in which a bot is entered."""
+        name = self.bots[number].name
+        return {self.names[text] for text, names in self._players.items() if name in names}
+
+    def is_out(self, number: int, why: str) -> BotRow:
+        """The rest of this bot's games is lost by forfeit."""
+        row = self.bots[number] = msgspec.structs.replace(self.bots[number], out=why)
+        self.out[row.name] = why
+        self._store.set_bot(row)
+        return row
+
+    # From results to pairings.
+
+    def _recall(self) -> None:
+        """What the store holds of earlier runs."""
+        for row in self._store.pairings():
+            games = max(row.games, self._spec.games)
+            if games > row.games:
+                self._store.set_games(row.id, games)
+                row = msgspec.structs.replace(row, games=games)
+            self._know(self._pairing(row), row)
+            self._desk.add(row.id, missing(games, self._store.played(row.id)))
+        for rows in self._store.columns():
+            for pairing, _, _, first, _, points, *_ in rows:
+                self._tallies[pairing].add(first, points)
+        self._store.commit()
+
+    def _pairing(self, row: PairingRow) -> Pairing:
+        return Pairing(
+            round=row.round,
+            variant=self._texts[row.variant],
+            first=self.bots[row.first].name,
+            second=self.bots[row.second].name,
+            games=row.games,
+            replay=row.replay,
+        )
+
+    def draw(self) -> bool:
+        """Put the pairings that follow from the results on the desk; False if there are none."""
+        scores = {pairing: self._tallies[each].score() for pairing, each in self._pairings.items()}
+        new = [
+            pairing
+            for pairing in pairings(self._spec, self._players, scores)
+            if pairing not in self._pairings
+        ]
+        rows: list[PairingRow] = []
+        for pairing in new:
+            row = PairingRow(
+                id=len(self.rows) + 1,
+                round=pairing.round,
+                variant=self.names[pairing.variant],
+                first=self._ids[pairing.first],
+                second=self._ids[pairing.second],
+                games=pairing.games,
+                replay=pairing.replay,
+            )
+            rows.append(row)
+            self._know(pairing, row)
+            self._desk.add(row.id, [(1, row.games)])
+        if rows:
+            self._store.add_pairings(rows)
+            self._store.commit()
+        return bool(rows)
+
+    def _know(self, pairing: Pairing, row: PairingRow) -> None:
+        self._pairings[pairing] = row.id
+        self.rows[row.id] = row
+        self._tallies[row.id] = Tally(row.first)
+
+    # From pairings to chunks, and back.
+
+    def next_chunk(self, manner: Manner) -> Chunk | None:
+        """Some games for a worker that is free."""
+        piece = self._desk.take()
+        if piece is None:
+            return None
+        pairing, numbers = piece
+        row = self.rows[pairing]
+        text = self._texts[row.variant]
+        self._chunks += 1
+        chunk = Chunk(
+            id=self._chunks,
+            pairing=pairing,
+            variant=text,
+            options=self._spec.options.get(text, {}),
+            branch=branch(self._seed, row, self.bots),
+            first=self._contestant(row.first),
+            second=self._contestant(row.second),
+            numbers=numbers,
+            budget_s=BUDGET_S,
+            manner=manner,
+        )
+        self._flights[chunk.id] = (pairing, set(chunk.each_number()))
+        return chunk
+
+    def _contestant(self, number: int) -> Contestant:
+        return Contestant(number, self._entries[number].bot, self.bots[number].name in self.out)
+
+    def keep(self, batch: Batch) -> None:
+        """Games have come back: into the store, to be committed soon."""
+        pairing, numbers = self._flights[batch.chunk]
+        self._store.add_games(batch.games, batch.faults)
+        tally = self._tallies[pairing]
+        for row in batch.games:
+            numbers.remove(row.number)
+            tally.add(row.first, row.points)
+
+    def give_back(self, chunk: int) -> None:
+        """A chunk has ended, however it did: what was not played goes back to the desk."""
+        pairing, numbers = self._flights.pop(chunk)
+        self._desk.add(pairing, spans(numbers))
+
+
+class Tally:
+    """The points of a pairing so far, forfeits included."""
+
+    __slots__ = ("_decided", "_first", "_half", "played")
+
+    def __init__(self, first: int) -> None:
+        self._first = first
+        self._half = 0
+        self._decided = 0
+        self.played = 0
+
+    def add(self, seat0: int, points: int | None) -> None:
+        """A game: who had seat 0, and its half points; None for a void game."""
+        self.played += 1
+        if points is not None:
+            self._decided += 1
+            self._half += points if seat0 == self._first else 2 - points
+
+    def score(self) -> Score:
+        return Score(self.played, self._half / 2, self._decided - self._half / 2)
+
+
+def branch(seed: str, row: PairingRow, bots: Mapping[int, BotRow]) -> str:
+    """A pairing's branch in the tree of luck: that of a match, unless the two meet again."""
+    base = f"{seed}/{row.variant}/{bots[row.first].name}/{bots[row.second].name}"
+    return base if (row.round, row.replay) == (1, 0) else f"{base}/{row.round}.{row.replay}"

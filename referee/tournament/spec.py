@@ -1,0 +1,394 @@
+"""What a tournament is: one value, whole and checked before anything is started.
+
+A spec comes from a TOML file (`reading.py`), from the command line, or from both. Whatever is wrong
+with it is a `BadSpec`: one sentence, and the key that it is about, so that whoever read the spec
+from a file can add the line.
+
+Most of a spec is the tournament's identity: games that were played under another clock, by other
+bots or under other rules belong to another tournament. The rest may change while it is interrupted.
+`changes` tells the two apart.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import entry_points
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import asdict, replace
+
+from referee.clock import (
+    DEFAULT_GRACE_MS,
+    DEFAULT_STARTUP_MS,
+    DEFAULT_WARM_UP_MS,
+    BadTime,
+    Clock,
+    read_clock,
+    read_duration_ms,
+    show_ms,
+)
+from referee.rules.options import BadOption
+from referee.rules.registry import (
+    BUNDLED,
+    GROUP,
+    BadVariant,
+    blame_script,
+    build_variant,
+    find_variant,
+    is_path,
+)
+from referee.rules.variant import Variant
+from referee.tournament.mistakes import BadSpec as BadSpec
+from referee.tournament.mistakes import Key, did_you_mean, quoted
+
+Format = Literal["round-robin", "gauntlet", "swiss", "knockout"]
+
+FORMATS: tuple[Format, ...] = ("round-robin", "gauntlet", "swiss", "knockout")
+DEFAULT_TIME = "1s"
+MOST_GAMES = 10_000_000
+LONGEST_NAME = 100
+RANGES = {
+    "games": (1, MOST_GAMES),
+    "at_once": (1, 10_000),
+    "jobs": (1, 1_000),
+    "rounds": (1, 1_000),
+    "best_of": (1, 1_000),
+    "replays": (0, 1_000),
+}
+"""The least and the most of every number."""
+WORDS: dict[str, tuple[str, ...]] = {
+    "format": FORMATS,
+    "think": ("in-turn", "parallel"),
+    "rank_by": ("elo", "points"),
+}
+ONLY_IN: dict[str, Format] = {
+    "rounds": "swiss",
+    "challengers": "gauntlet",
+    "best_of": "knockout",
+    "replays": "knockout",
+}
+"""Keys that mean something in one format alone."""
+FREE = frozenset({"jobs", "rank_by", "advantage", "prior", "anchors"})
+"""How fast it is played and how the table is made: no game would have gone otherwise."""
+
+
+class Spec(Struct, frozen=True, kw_only=True):
+    """A tournament."""
+
+    name: str
+    variants: tuple[str, ...]
+    """Names, or paths of scripts."""
+    bots: tuple[str, ...] = ()
+    """What `find_bot` takes, in seed order; none: all sample bots that play."""
+    format: Format = "round-robin"
+    games: int = 100
+    """Per pairing and variant, both seatings together."""
+    options: dict[str, dict[str, int | str]] = {}
+    """By variant, as it is called in `variants`."""
+    time: str = DEFAULT_TIME
+    grace: str = show_ms(DEFAULT_GRACE_MS)
+    warm_up: str = show_ms(DEFAULT_WARM_UP_MS)
+    startup: str = show_ms(DEFAULT_STARTUP_MS)
+    think: Literal["in-turn", "parallel"] = "in-turn"
+    at_once: int = 64
+    seed: str | None = None
+    jobs: int | None = None
+    rounds: int | None = None
+    """Swiss: None is as many as it takes to find a winner, and one more."""
+    challengers: tuple[str, ...] = ()
+    """Gauntlet: these meet all others; none: the first bot."""
+    best_of: int = 1
+    """Knockout: meetings that a tie is made of, each of `games` games in every variant."""
+    replays: int = 3
+    """Knockout: a drawn tie is played again at most so often, then the higher seed goes on."""
+    rank_by: Literal["elo", "points"] | None = None
+    """None: by points in a Swiss tournament, where byes count as well; else by Elo."""
+    advantage: bool = False
+    prior: bool = False
+    anchors: dict[str, float] = {}
+
+    @property
+    def ranking(self) -> Literal["elo", "points"]:
+        """What its tables are ordered by."""
+        return self.rank_by or ("points" if self.format == "swiss" else "elo")
+
+    def clock(self) -> Clock:
+        """The time control of its games. Raises BadTime."""
+        return read_clock(self.time, read_duration_ms(self.grace))
+
+
+DEFAULTS: dict[str, Any] = asdict(Spec(name="", variants=()))
+
+
+def check(spec: Spec) -> Spec:
+    """The spec in its plain form: options as the variants read them. Raises BadSpec.
+
+    Scripts of variants are loaded; no bot is looked for, and nothing is started.
+    """
+    for key, words in WORDS.items():
+        word = getattr(spec, key)
+        if word is not None and word not in words:
+            hint = did_you_mean(str(word), words) or f"; it is one of {', '.join(words)}"
+            raise BadSpec(f"{key} cannot be {quoted(word)}{hint}", (key,))
+    try:
+        spec = msgspec.convert(asdict(spec), Spec)
+    except msgspec.ValidationError as error:
+        raise BadSpec(str(error)) from None
+    _check_texts(spec)
+    _check_numbers(spec)
+    _check_times(spec)
+    _check_lists(spec)
+    variants = build_variants(spec)
+    for key, form in ONLY_IN.items():
+        if spec.format != form and getattr(spec, key) != DEFAULTS[key]:
+            raise BadSpec(
+                f"{key} is for a {form} tournament, and this one is {spec.format}", (key,)
+            )
+    return replace(
+        spec, options={each: plain for each in variants if (plain := _plain(spec, variants, each))}
+    )
+
+
+def build_variants(spec: Spec) -> dict[str, Variant[Any, Any]]:
+    """Every variant with its options settled, as it is called in the spec. Raises BadSpec."""
+    if not spec.variants:
+        raise BadSpec('there is no variant; write variants = ["underdog"]', ("variants",))
+    built: dict[str, Variant[Any, Any]] = {}
+    names: dict[str, str] = {}
+    for place, text in enumerate(spec.variants):
+        name = variant_name(text, ("variants", place))
+        if name in names:
+            told = f"the variant {name} is there twice"
+            raise BadSpec(
+                told if names[name] == text else f"{told}, as {names[name]} and {text}",
+                ("variants", place),
+            )
+        names[name] = text
+        built[text] = _build(text, spec.options.get(text, {}))
+    for text in spec.options:
+        if text not in built:
+            raise BadSpec(
+                f"options for {quoted(text)}, which is not one of the variants"
+                f"{did_you_mean(text, built)}",
+                ("options", text),
+            )
+    return built
+
+
+def variant_name(text: str, key: Key = ()) -> str:
+    """What the variant of this name, or in this script, calls itself. Raises BadSpec."""
+    if not is_path(text):
+        known = [*BUNDLED, *sorted(entry_points(group=GROUP).names - set(BUNDLED))]
+        if text not in known:
+            hint = did_you_mean(text, known) or (
+                f"; the variants are {', '.join(known)}, and a script is given by its path, "
+                "for example ./my_game.py"
+            )
+            raise BadSpec(f"unknown variant {quoted(text)}{hint}", key)
+    try:
+        return find_variant(text).name
+    except BadVariant as bad:
+        raise BadSpec(str(bad), key) from None
+
+
+def check_players(spec: Spec, players: Mapping[str, Sequence[str]]) -> None:
+    """Whether these players, by variant, make this tournament. Raises BadSpec."""
+    everybody = list(dict.fromkeys(name for names in players.values() for name in names))
+    check_named(spec, everybody)
+    for variant, names in players.items():
+        if len(names) < 2:
+            who = ", ".join(names) or "nobody"
+            raise BadSpec(f"a tournament needs two bots or more; {variant} is played by {who}")
+        if spec.format == "gauntlet":
+            challenging = [name for name in names if name in (spec.challengers or everybody[:1])]
+            if not challenging or len(challenging) == len(names):
+                who = "no challenger" if not challenging else "challengers alone"
+                raise BadSpec(f"{variant} is played by {who}, so nobody meets in this gauntlet")
+        if spec.format in ("swiss", "knockout"):
+            lacking = [name for name in everybody if name not in names]
+            if lacking:
+                raise BadSpec(
+                    f"{lacking[0]} does not play {variant}, and in a {spec.format} tournament "
+                    "everybody plays every variant"
+                )
+
+
+def check_named(spec: Spec, bots: Sequence[str]) -> None:
+    """Whether those whom the spec calls by name are among the bots. Raises BadSpec."""
+    called: list[tuple[str, Key]] = [
+        *((name, ("challengers", place)) for place, name in enumerate(spec.challengers)),
+        *((name, ("anchors", name)) for name in spec.anchors),
+    ]
+    for name, key in called:
+        if name not in bots:
+            hint = did_you_mean(name, bots) or f"; the bots are {', '.join(bots)}"
+            raise BadSpec(f"{key[0]} names {quoted(name)}, which is no bot here{hint}", key)
+
+
+# What may change, and what may not.
+
+
+def changes(old: Spec, new: Spec) -> list[str]:
+    """A sentence for each difference that makes `new` another tournament than `old`.
+
+    More games extend a tournament in which every pairing is settled from the start, and more rounds
+    a Swiss one: nothing that was played would have been played otherwise. A seed that is not given
+    is no other seed.
+    """
+    told: list[str] = []
+    for key in Spec.__struct_fields__:
+        before, now = getattr(old, key), getattr(new, key)
+        if key in FREE or before == now or (key == "seed" and now is None):
+            continue
+        if key in ("bots", "variants", "challengers"):
+            told += _changed_list(key, before, now)
+        elif key == "options":
+            told += _changed_options(old, new)
+        elif not _same(key, before, now) and not _extends(old, new, key):
+            told.append(f"{key} was {_said(before)} and is {_said(now)}{_why(old, new, key)}")
+    return told
+
+
+def _changed_list(key: str, before: Sequence[str], now: Sequence[str]) -> list[str]:
+    thing = key.removesuffix("s")
+    if not before or not now:
+        usual = {"bots": "all sample bots", "challengers": "the first bot"}.get(key, "none")
+        return [f"{key} was {', '.join(before) or usual} and is {', '.join(now) or usual}"]
+    gone = [f"the {thing} {each} is missing" for each in before if each not in now]
+    come = [f"the {thing} {each} is new" for each in now if each not in before]
+    return gone + come or [f"the order of the {key} is another"]
+
+
+def _changed_options(old: Spec, new: Spec) -> list[str]:
+    """By what the variants make of them: a default that is written out is no change."""
+    told: list[str] = []
+    for variant in new.variants:
+        if variant not in old.variants:
+            continue
+        before = _build(variant, old.options.get(variant, {})).settings
+        now = _build(variant, new.options.get(variant, {})).settings
+        for name in now:
+            if before.get(name) != now[name]:
+                told.append(f"option {name} of {variant} was {before.get(name)} and is {now[name]}")
+    return told
+
+
+def _same(key: str, before: Any, now: Any) -> bool:
+    """`1s` and `1000ms` are one duration."""
+    try:
+        if key == "time":
+            return read_clock(before) == read_clock(now)
+        if key in ("grace", "warm_up", "startup"):
+            return read_duration_ms(before) == read_duration_ms(now)
+    except BadTime:
+        pass
+    return False
+
+
+def _extends(old: Spec, new: Spec, key: str) -> bool:
+    if key == "games":
+        return new.games > old.games and new.format in ("round-robin", "gauntlet")
+    if key == "rounds":
+        return old.rounds is not None and new.rounds is not None and new.rounds > old.rounds
+    return False
+
+
+def _why(old: Spec, new: Spec, key: str) -> str:
+    if key == "games" and new.games > old.games:
+        return f"; a {new.format} tournament was drawn by its results and cannot be extended"
+    return ""
+
+
+def _said(value: object) -> str:
+    return "not given" if value is None else str(value)
+
+
+# The checks.
+
+
+def _check_texts(spec: Spec) -> None:
+    if trouble := name_trouble(spec.name):
+        raise BadSpec(f"the name {quoted(spec.name)} {trouble}", ("name",))
+    if spec.seed is not None and not (spec.seed and spec.seed.isprintable()):
+        raise BadSpec(f"a seed is printable text, not {quoted(spec.seed)}", ("seed",))
+
+
+def name_trouble(name: str) -> str:
+    """Why a tournament cannot be called so, since its folder is; empty where it can."""
+    if not name.strip():
+        return "is empty"
+    if not name.isprintable() or name != name.strip():
+        return "must be printable, without spaces at its ends"
+    if "/" in name or name.startswith((".", "-", "~")):
+        return "must do for a folder: no slash, and no dot, hyphen or tilde at its beginning"
+    if len(name.encode()) > LONGEST_NAME:
+        return f"is too long for a folder; {LONGEST_NAME} bytes will do"
+    return ""
+
+
+def _check_numbers(spec: Spec) -> None:
+    for key, (low, high) in RANGES.items():
+        value = getattr(spec, key)
+        if value is not None and not low <= value <= high:
+            raise BadSpec(f"{key} must be {low} to {high}, not {value}", (key,))
+    for name, elo in spec.anchors.items():
+        if not math.isfinite(elo):
+            raise BadSpec(
+                f"the anchor of {quoted(name)} must be a number, not {elo}", ("anchors", name)
+            )
+
+
+def _check_times(spec: Spec) -> None:
+    reads: dict[str, Callable[[str], object]] = {
+        "time": read_clock,
+        "grace": read_duration_ms,
+        "warm_up": read_duration_ms,
+        "startup": read_duration_ms,
+    }
+    for key, read in reads.items():
+        try:
+            read(getattr(spec, key))
+        except BadTime as bad:
+            raise BadSpec(f"{key}: {bad}", (key,)) from None
+    if read_duration_ms(spec.startup) < 1:
+        raise BadSpec("startup: a bot needs some time to start", ("startup",))
+
+
+def _check_lists(spec: Spec) -> None:
+    for key, named in (("bots", spec.bots), ("challengers", spec.challengers)):
+        for place, text in enumerate(named):
+            if text in named[:place]:
+                raise BadSpec(f"{key} has {quoted(text)} twice", (key, place))
+
+
+def _build(text: str, options: Mapping[str, object]) -> Variant[Any, Any]:
+    """One variant; where an option is to blame, the key says which."""
+    variant = find_variant(text)
+    known = {option.name: option for option in variant.options}
+    for name, value in options.items():
+        key: Key = ("options", text, name)
+        if name not in known:
+            hint = did_you_mean(name, known) or f"; it has {', '.join(known) or 'none'}"
+            raise BadSpec(f"{variant.name} has no option {quoted(name)}{hint}", key)
+        try:
+            known[name].read(variant.name, value)
+        except BadOption as bad:
+            raise BadSpec(str(bad), key) from None
+    try:
+        built = build_variant(text, options)
+    except (BadOption, BadVariant) as bad:
+        raise BadSpec(str(bad), ("options", text)) from None
+    try:
+        built.most_plays  # noqa: B018  # a script can fail here as well as anywhere
+    except Exception as error:
+        raise BadSpec(f"{blame_script(error, variant)}, in longest") from error
+    return built
+
+
+def _plain(
+    spec: Spec, variants: Mapping[str, Variant[Any, Any]], text: str
+) -> dict[str, int | str]:
+    return {name: variants[text].settings[name] for name in spec.options.get(text, {})}

@@ -1,0 +1,57 @@
+"""A small tournament to fill stores with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from referee.store.buckets import pack
+from referee.store.database import Store
+from referee.store.rows import BotRow, FaultRow, GameRow, PairingRow
+
+BOTS = [
+    BotRow(1, "counter", "1.0", "aa", '{"run":"./counter"}'),
+    BotRow(2, "random", "2.0", "bb", '{"run":"./random"}'),
+    BotRow(3, "höher", "", "cc", "{}", "crashed"),
+]
+PAIRINGS = [
+    PairingRow(1, 1, "underdog", 1, 2, 100),
+    PairingRow(2, 1, "underdog", 1, 3, 100),
+    PairingRow(3, 2, "duel", 2, 3, 100, 1),
+]
+VALUES = {"name": "three", "seed": "doc"}
+
+
+def new_store(folder: Path) -> Store:
+    store = Store.create(folder, VALUES, BOTS)
+    store.add_pairings(PAIRINGS)
+    store.commit()
+    return store
+
+
+def game(
+    number: int, pairing: int = 1, tag: str = "", times: tuple[bytes, bytes] = (b"", b"")
+) -> GameRow:
+    """A game that is known by its number; every third is unrated."""
+    players = PAIRINGS[pairing - 1]
+    seats = (players.first, players.second)
+    first, second = seats if number % 2 else seats[::-1]
+    points = None if number % 3 == 0 else number % 3
+    body = f"{pairing}/{number}{tag}".encode()
+    return GameRow(
+        pairing, number, (number + 1) // 2, first, second, points, "rules", 13, -number, body, times
+    )
+
+
+def games(first: int, last: int, pairing: int = 1) -> list[GameRow]:
+    return [game(number, pairing) for number in range(first, last + 1)]
+
+
+def large_game(number: int) -> GameRow:
+    """A game with a record of 600 bytes and a few times."""
+    return game(number)._replace(
+        record=number.to_bytes(4, "big") * 150, times=(pack([5, 70]), pack([1000]))
+    )
+
+
+def fault(number: int, pairing: int = 1, seat: int = 0, code: str = "timeout") -> FaultRow:
+    return FaultRow(pairing, number, seat, 1, code, 3, "no answer")
