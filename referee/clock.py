@@ -17,6 +17,7 @@ NS_PER_MS = 1_000_000
 DEFAULT_GRACE_MS = 50
 DEFAULT_WARM_UP_MS = 1_000
 DEFAULT_STARTUP_MS = 10_000
+DEFAULT_BUILD_MS = 120_000
 
 _UNITS_MS = {"ms": 1, "s": 1_000, "m": 60_000, "min": 60_000, "h": 3_600_000}
 _DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)\s*(ms|s|min|m|h)", re.ASCII)

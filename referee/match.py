@@ -13,6 +13,7 @@ from msgspec import Struct
 from referee.arena.core import take_core
 from referee.arena.game import Setting, bot_info
 from referee.arena.slot import House, Slot
+from referee.bots.building import built
 from referee.bots.manifest import Bot, find_bot
 from referee.clock import DEFAULT_GRACE_MS, DEFAULT_STARTUP_MS, DEFAULT_WARM_UP_MS, read_clock
 from referee.deciding import SprtResult, SprtWatch
@@ -104,6 +105,7 @@ def play_match(
     if not seed or not seed.isprintable():
         raise BadMatch(f"a seed is printable text, not {seed!r}")
     logs = None if logs is None else check_logs(Path(logs))
+    bots = built(bots[0]), built(bots[1])
     core = take_core() if pin and think == "in turn" else None
     house = House(
         startup_ms=startup_ms,

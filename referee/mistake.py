@@ -17,3 +17,5 @@ class Mistake(Exception):
 
     status: ClassVar[int] = BAD_INPUT
     """With which a command exits."""
+    quoted: str = ""
+    """What another program said of it, in any number of lines; shown below the sentence."""

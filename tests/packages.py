@@ -7,7 +7,20 @@ import shutil
 import subprocess
 import sys
 
-NEEDED = {"gcc": "gcc libc6-dev", "chromium": "chromium"}
+NEEDED = {
+    "gcc": "gcc libc6-dev",
+    "g++": "g++",
+    "rustc": "rustc",
+    "go": "golang-go",
+    "javac": "default-jdk-headless",
+    "java": "default-jre-headless",
+    "node": "nodejs",
+    "perl": "perl",
+    "ruby": "ruby",
+    "tclsh": "tcl",
+    "bash": "bash",
+    "chromium": "chromium",
+}
 """Command that must be there, and the Debian packages that bring it."""
 
 

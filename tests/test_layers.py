@@ -20,6 +20,7 @@ LAYERS = {
     "match": 4,
     "deciding": 4,
     "sparring": 4,
+    "workshop": 4,
     "arena": 3,
     "links": 2,
     "bots": 2,
@@ -29,6 +30,7 @@ LAYERS = {
     "results": 1,
     "replaying": 1,
     "verifying": 1,
+    "dialogue": 1,
     "rules": 0,
     "protocol": 0,
     "clock": 0,
@@ -49,7 +51,9 @@ VAGUE = {"utils", "util", "helpers", "helper", "common", "manager", "managers", 
 NO_ASYNCIO = {"arena", "links", "protocol", "table"}
 
 FOLDERS = [ROOT / name for name in ("referee", "tests", "sample_bots", "benchmarks", "docs")]
-PACKAGE = sorted((ROOT / "referee").rglob("*.py"))
+TEMPLATES = ROOT / "referee" / "templates"
+"""What `referee new-bot` copies: bots, which know nothing of the package."""
+PACKAGE = sorted(path for path in (ROOT / "referee").rglob("*.py") if TEMPLATES not in path.parents)
 EVERYTHING = sorted(path for folder in FOLDERS for path in folder.rglob("*.py"))
 
 

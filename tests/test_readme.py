@@ -12,9 +12,12 @@ from pathlib import Path
 import typer.main
 
 from referee import all_variants, play_match, sample_bots
+from referee.bots.manifest import Bot
 from referee.cli import build_app
+from tests.workshop.check.checking import check
 
 README = (Path(__file__).parent.parent / "README.md").read_text("utf-8")
+PROTOCOL = (Path(__file__).parent.parent / "protocol.md").read_text("utf-8")
 
 
 def test_the_bot_of_the_readme_plays_every_variant(tmp_path: Path) -> None:
@@ -26,6 +29,17 @@ def test_the_bot_of_the_readme_plays_every_variant(tmp_path: Path) -> None:
         result = play_match(command, "random", variant=variant, games=4, seed="readme")
         assert result.games == 4
         assert result.fault_counts == {"mine": {}, "random": {}}
+
+
+def test_the_bots_of_the_readme_and_the_protocol_pass_the_check(tmp_path: Path) -> None:
+    for page in (README, PROTOCOL):
+        (bot, *_) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+        path = tmp_path / "my_bot.py"
+        path.write_text(bot)
+        report = check(
+            Bot(name="mine", command=(sys.executable, str(path))), variants=None, time_ms=10_000
+        )
+        assert report.failed == []
 
 
 def test_every_command_is_in_the_readme() -> None:

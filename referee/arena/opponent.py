@@ -51,6 +51,8 @@ class Opponent:
         self._setting = setting
         self._warm_up_ns = warm_up_ms * NS_PER_MS
         self._player = Player(seat, bot, Upkeep(startup_ms=startup_ms, logs=logs))
+        self._broken: Misbehaved | None = None
+        """What the bot did wrong behind an answer: the answer counts, the next turn is lost."""
 
     @property
     def log(self) -> Path | None:
@@ -119,6 +121,8 @@ class Opponent:
         """Send what waits in the outbox and hear the answer, and what time it took."""
         player, link, session = self._player, self._player.link, self._player.session
         assert link is not None, "a bot that was ended is asked"
+        if self._broken is not None:
+            raise self._misbehaved(self._broken, ended=False)
         poll = select.poll()
         poll.register(link.fd, select.POLLIN)
         woke_ns, spent_ns = time.monotonic_ns(), 0
@@ -137,11 +141,16 @@ class Opponent:
                 data = link.read() if ready else None
                 if data is None:
                     continue
+                answer: Answer | None = None
                 for event in session.receive(data) if data else session.end_of_input():
-                    if isinstance(event, Misbehaved):
+                    if isinstance(event, Misbehaved) and answer is None:
                         raise self._misbehaved(event, ended=not data)
-                    if isinstance(event, Answer) and (limit_ns is None or spent_ns <= limit_ns):
-                        return event, spent_ns
+                    if isinstance(event, Misbehaved):
+                        self._broken = event
+                    elif isinstance(event, Answer) and (limit_ns is None or spent_ns <= limit_ns):
+                        answer = event
+                if answer is not None:
+                    return answer, spent_ns
         except BrokenPipeError:
             told = player.last_words("closed its standard input")
             raise BotFault(Ending.CRASH, told) from None

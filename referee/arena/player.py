@@ -7,9 +7,7 @@ from it and started anew for the next game; a bot that fails to start three time
 from __future__ import annotations
 
 import contextlib
-import os
 import select
-import sys
 import time
 from pathlib import Path
 
@@ -17,6 +15,7 @@ from msgspec import Struct
 
 from referee.arena.game import Game
 from referee.arena.stall import LATE_NS, SLICE_MS
+from referee.bots.environment import environment
 from referee.bots.manifest import Bot
 from referee.bots.process import BotProcess, NoStart
 from referee.links.pipe import PipeLink
@@ -151,7 +150,7 @@ class Player:
             self.process = process = BotProcess(
                 bot.command,
                 cwd=bot.folder,
-                env=_environment(bot),
+                env=environment(bot),
                 log=self.log and self.log.resolve(),
                 keeper_cores=upkeep.keeper_cores,
             )
@@ -234,11 +233,3 @@ class Player:
         self.outbox.clear()
         self.due.clear()
         self.turns.clear()
-
-
-def _environment(bot: Bot) -> dict[str, str]:
-    """The referee's environment and the manifest's; this Python last, for want of another."""
-    env = {**os.environ, **bot.env}
-    here = str(Path(sys.executable).parent)
-    env["PATH"] = env.get("PATH", os.defpath) + os.pathsep + here
-    return env

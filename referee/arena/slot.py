@@ -136,21 +136,23 @@ class Slot:
         unless both think at once, hear its answers."""
         link, session = player.link, player.session
         outbox, turns, index = player.outbox, player.turns, player.index
-        left_ms = self._move_ms
-        for game in player.due:
+        left_ms, banked = self._move_ms, self._banked
+        due, player.due = player.due, []
+        turn_id = session.ask(len(due)) - 1
+        for game in due:
+            turn_id += 1
             seat = index ^ game.swap
             table = game.table
-            if self._banked:
+            if banked:
                 left_ms = (table.clock.left_ns(seat) or 0) // NS_PER_MS
             try:
                 view, events, legal = table.request(seat)
             except Exception as error:
+                session.withdraw(turn_id)
                 self.games.bug(game, error)
                 continue
-            turn_id = session.ask()
             turns[turn_id] = game
             outbox.append(Turn(game.name, turn_id, view, events, legal, left_ms))
-        player.due = []
         if link is None or not turns:
             return
         if self._banked or player.fresh:
@@ -207,20 +209,23 @@ class Slot:
                             break
                         continue
                     game = speaker.turns.pop(event.id)
-                    spent_ns = at_ns - speaker.since_ns
-                    speaker.since_ns = at_ns
                     table = game.table
                     if table.verdict is not None:
+                        speaker.since_ns = at_ns
                         continue
-                    limit_ns = speaker.limit_ns
-                    if (
-                        limit_ns is not None
-                        and spent_ns > limit_ns
-                        and self._faults.late(speaker, game, spent_ns)
-                    ):
-                        break
-                    if speaker.fresh:
-                        self._faults.first_answer(speaker, game, spent_ns)
+                    spent_ns = at_ns - speaker.since_ns
+                    if spent_ns:
+                        # Of the answers in one read, the first has taken the time of all.
+                        speaker.since_ns = at_ns
+                        limit_ns = speaker.limit_ns
+                        if (
+                            limit_ns is not None
+                            and spent_ns > limit_ns
+                            and self._faults.late(speaker, game, spent_ns)
+                        ):
+                            break
+                        if speaker.fresh:
+                            self._faults.first_answer(speaker, game, spent_ns)
                     try:
                         if table.answer(speaker.index ^ game.swap, event.move, spent_ns):
                             if not table.due:

@@ -18,7 +18,9 @@ from referee.mistake import Mistake
 from referee.protocol.messages import NAME_LIMIT
 
 MANIFEST = "bot.toml"
-LATER = ("build", "processes", "limits", "portable")
+PYTHON = "python3"
+"""The one program that every installation has."""
+LATER = ("processes", "limits", "portable")
 """Keys that are planned. To take them and do nothing would promise what is not kept."""
 _NAME = re.compile(r"[\w][\w .+#()-]*")
 
@@ -32,6 +34,7 @@ class Manifest(Struct, frozen=True, forbid_unknown_fields=True):
 
     name: str
     command: list[str]
+    build: list[str] = []
     description: str = ""
     version: str = ""
     author: str = ""
@@ -46,6 +49,8 @@ class Bot(Struct, frozen=True, kw_only=True):
 
     name: str
     command: tuple[str, ...]
+    build: tuple[str, ...] = ()
+    """What makes it ready to run, once (building.py); empty where nothing does, or it has run."""
     folder: Path | None = None
     """Where it runs; None is the current folder."""
     variants: tuple[str, ...] | None = None
@@ -81,6 +86,15 @@ def sample_bots() -> dict[str, Path]:
     if not folder.is_dir():
         return {}
     return {path.name: path for path in sorted(folder.iterdir()) if (path / MANIFEST).is_file()}
+
+
+def usual_bots() -> list[str]:
+    """The sample bots that play where nobody names others: those in Python.
+
+    Those in other languages have to be asked for: what an installation plays without a word must
+    not depend on the compilers that happen to be there.
+    """
+    return [name for name, folder in sample_bots().items() if read_bot(folder).command[0] == PYTHON]
 
 
 def find_bot(text: str) -> Bot:
@@ -141,9 +155,12 @@ def read_bot(folder: Path) -> Bot:
         told, _, key = str(error).replace("`", "").partition(" - at $.")
         told = told[0].lower() + told[1:]
         raise BadBot(f"{path}: {key}: {told}" if key else f"{path}: {told}") from None
-    _check_name(str(path), manifest.name)
-    if not manifest.command or not all(manifest.command) or "\0" in "".join(manifest.command):
+    check_name(str(path), manifest.name)
+    if not manifest.command or not _words(manifest.command):
         raise BadBot(f'{path}: command must be a list of words, for example ["python3", "bot.py"]')
+    if not _words(manifest.build):
+        example = '["cc", "-O2", "-o", "bot", "bot.c"]'
+        raise BadBot(f"{path}: build must be a list of words, for example {example}")
     if manifest.games_at_once is not None and not 1 <= manifest.games_at_once <= 10_000:
         raise BadBot(f"{path}: games_at_once must be 1 to 10000")
     if manifest.transport != "stdio":
@@ -154,18 +171,24 @@ def read_bot(folder: Path) -> Bot:
     return Bot(
         name=manifest.name,
         command=tuple(manifest.command),
+        build=tuple(manifest.build),
         folder=folder.resolve(),
         variants=None if manifest.variants is None else tuple(manifest.variants),
         games_at_once=manifest.games_at_once,
         env=manifest.env,
         version=manifest.version,
         description=manifest.description,
-        hash=_hash_folder(folder),
+        hash=hash_folder(folder),
     )
 
 
+def _words(words: list[str]) -> bool:
+    """Whether the system could run them."""
+    return all(words) and "\0" not in "".join(words)
+
+
 def _from_command(name: str, command: str) -> Bot:
-    _check_name(f"{name}={command}", name)
+    check_name(f"{name}={command}", name)
     try:
         words = shlex.split(command)
     except ValueError as error:
@@ -180,7 +203,7 @@ def _from_command(name: str, command: str) -> Bot:
     return Bot(name=name, command=tuple(words), hash=digest.hexdigest()[:16])
 
 
-def _check_name(where: str, name: str) -> None:
+def check_name(where: str, name: str) -> None:
     if len(name) > NAME_LIMIT or not _NAME.fullmatch(name):
         raise BadBot(
             f"{where}: a bot's name has 1 to {NAME_LIMIT} letters, digits, spaces or any of "
@@ -188,15 +211,16 @@ def _check_name(where: str, name: str) -> None:
         )
 
 
-def _hash_folder(folder: Path) -> str:
+def hash_folder(folder: Path) -> str:
     digest = hashlib.sha256()
-    for path in sorted(_files(folder)):
+    for path in sorted(bot_files(folder)):
         digest.update(os.fsencode(path.relative_to(folder)) + b"\0")
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()[:16]
 
 
-def _files(folder: Path) -> Iterator[Path]:
+def bot_files(folder: Path) -> Iterator[Path]:
+    """What makes the bot what it is: every file in its folder, less what only lies about there."""
     for path in folder.rglob("*"):
         if path.is_file() and "__pycache__" not in path.parts and ".git" not in path.parts:
             yield path

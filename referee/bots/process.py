@@ -125,10 +125,14 @@ class BotProcess:
         """Give the bot a moment to exit by itself, then close."""
         if not self._closed:
             # The end of its input tells even a bot that does not know `bye`.
-            assert self._keeper.stdin is not None
-            self._keeper.stdin.close()
+            self.end_input()
             self.how_it_ended(within_s)
             self.close()
+
+    def end_input(self) -> None:
+        """Say no more: the process reads the end of its input."""
+        assert self._keeper.stdin is not None
+        self._keeper.stdin.close()
 
     def _hear(self, within_s: float, *words: bytes) -> bool:
         """Read control lines until one begins with one of the words; False if none does in time."""

@@ -3,7 +3,7 @@
 Exit statuses, the same for every command:
 
     0    done
-    1    what was checked does not hold (verify, check-variant)
+    1    what was checked does not hold (verify, check, check-variant, repro)
     2    bad input: an argument, a bot, a variant, an option, a file
     3    the system refused: disk full, no permission
     4    the variant's script, or the referee itself, failed in a game; nobody lost by it
@@ -59,6 +59,8 @@ def run(app: typer.Typer, words: list[str]) -> NoReturn:
         sys.stdout.flush()
     except Mistake as mistake:
         status = fail(str(mistake), mistake.status)
+        for line in quoted(mistake.quoted):
+            print(line, file=sys.stderr)
     except KeyboardInterrupt:
         status = fail("interrupted", INTERRUPTED)
     except Terminated:
@@ -101,6 +103,11 @@ def fail(sentence: str, status: int) -> int:
     """Say what is wrong in one line, and give the exit status back."""
     print(f"referee: {printable(sentence)}", file=sys.stderr)
     return status
+
+
+def quoted(text: str) -> list[str]:
+    """What another program said, line by line."""
+    return [f"  {printable(line.expandtabs())}" for line in text.splitlines()]
 
 
 def printable(text: str) -> str:

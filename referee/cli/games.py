@@ -41,8 +41,8 @@ def replay_command(
 
         referee replay games.jsonl 17
     """
-    with _lines(file) as lines:
-        record = _find((record for _, record in read_records(lines)), game)
+    with record_lines(file) as lines:
+        record = find_record((record for _, record in read_records(lines)), game)
     if json:
         console.print_json(record)
         return
@@ -55,7 +55,7 @@ def replay_command(
 
 
 @contextmanager
-def _lines(file: str) -> Iterator[Iterator[bytes]]:
+def record_lines(file: str) -> Iterator[Iterator[bytes]]:
     """The lines of a file of records; what is wrong with one of them names the file."""
     with console.open_input(file) as lines:
         try:
@@ -66,7 +66,8 @@ def _lines(file: str) -> Iterator[Iterator[bytes]]:
             raise BadRecord(f"{file}: {bad}") from None
 
 
-def _find(records: Iterator[Record], game: str | None) -> Record:
+def find_record(records: Iterator[Record], game: str | None) -> Record:
+    """The game of this name, or the first. Raises BadRecord."""
     names: list[str] = []
     for record in records:
         if game is None or record.game == game:
@@ -92,7 +93,7 @@ def verify_command(
 
         referee verify games.jsonl
     """
-    with _lines(file) as lines:
+    with record_lines(file) as lines:
         report = verify(lines, variant)
         if not report.records:
             raise BadRecord("there is no record in it")

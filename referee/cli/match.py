@@ -34,8 +34,9 @@ from referee.match import (
 from referee.mistake import FAILED
 from referee.ratings.sprt import Decision, parse_sprt
 from referee.record import Record, encode_record
+from referee.reports.fault_line import fault_line
 from referee.rules.numbers import amount
-from referee.verdict import PRECEDENCE, Ending, exit_status
+from referee.verdict import PRECEDENCE, Ending, Fault, exit_status
 
 DEFAULT_GAMES = 100
 MOST_SPRT_GAMES = 100_000
@@ -134,10 +135,12 @@ def match_command(
     test = None if sprt is None else parse_sprt([sprt])
     if games is None:
         games = DEFAULT_GAMES if test is None else MOST_SPRT_GAMES
-    with _RecordsFile(records) as file, _Progress(games) as progress:
+    faults = _FirstFaults()
+    with RecordsFile(records) as file, _Progress(games) as progress:
 
         def keep(record: Record) -> None:
             file.add(record)
+            faults.add(record)
             progress.advance()
 
         result = play_match(
@@ -154,7 +157,7 @@ def match_command(
             think="parallel" if think == "parallel" else "in turn",
             at_once=at_once,
             pin=pin,
-            logs=logs or _default_logs(),
+            logs=logs or default_logs(),
             sprt=test,
             on_record=keep,
         )
@@ -163,6 +166,7 @@ def match_command(
         console.print_json(result)
     else:
         _show(screen, result, took_s, pin=pin and think == "in-turn")
+        _show_faults(screen, result, faults.lines(result, variant))
     if result.errors:
         reason, times = next(iter(result.errors.items()))
         told = f"the variant failed {amount(times, 'time')}, nobody loses by it: {reason}"
@@ -175,7 +179,7 @@ def match_command(
 match_command.__doc__ = f"{match_command.__doc__}\n{EXAMPLES}"
 
 
-def _default_logs() -> Path | None:
+def default_logs() -> Path | None:
     """The usual folder; in a place that cannot be written to, a word that logs are not kept."""
     try:
         return check_logs(Path(LOGS))
@@ -184,7 +188,7 @@ def _default_logs() -> Path | None:
         return None
 
 
-class _RecordsFile:
+class RecordsFile:
     """Where records go. It is opened with the first of them, so that a match that cannot be
     played overwrites nothing."""
 
@@ -193,7 +197,7 @@ class _RecordsFile:
         self._file: IO[bytes] | None = None
         self._flushed = 0.0
 
-    def __enter__(self) -> _RecordsFile:
+    def __enter__(self) -> RecordsFile:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -290,7 +294,6 @@ def _show(screen: Console, result: MatchResult, took_s: float, *, pin: bool) -> 
         screen.print(f"{amount(result.unrated, 'game')} void or forfeited, in no score.")
     if result.stalls:
         screen.print(f"The host stood still {amount(result.stalls, 'time')}; games were replayed.")
-    _show_faults(screen, result)
     if pin and result.pinned is None:
         console.err.print("no core was free to pin to: moves take longer than they need to")
 
@@ -340,16 +343,35 @@ def gather_sprt(words: list[str]) -> list[str]:
     return [*words[:place], " ".join(words[place:end]), *words[end:]]
 
 
-def _show_faults(screen: Console, result: MatchResult) -> None:
+class _FirstFaults:
+    """The first faults of each player with their records: a broken bot has thousands of them."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, list[tuple[Record, Fault]]] = {}
+
+    def add(self, record: Record) -> None:
+        for fault in record.faults():
+            kept = self._kept.setdefault(record.players[fault.seat], [])
+            if len(kept) < SHOWN_FAULTS:
+                kept.append((record, fault))
+
+    def lines(self, result: MatchResult, variant: str) -> dict[str, list[str]]:
+        """By player: a line for each."""
+        logs = {player: Path(path) for player, path in result.logs.items()}
+        return {
+            player: [fault_line(*fault, logs.get(player), variant) for fault in kept]
+            for player, kept in self._kept.items()
+        }
+
+
+def _show_faults(screen: Console, result: MatchResult, lines: dict[str, list[str]]) -> None:
     for player, counts in result.fault_counts.items():
         if not counts:
             continue
         summary = ", ".join(f"{count} {code}" for code, count in sorted(counts.items()))
         screen.print(f"Faults of {player}: {summary}")
-        own = [(game, fault) for name, game, fault in result.faults if name == player]
-        for game, fault in own[:SHOWN_FAULTS]:
-            sent = f"; it sent {fault.received}" if fault.received else ""
-            screen.print(f"  game {game}, turn {fault.turn}: {fault.code}, {fault.detail}{sent}")
+        for line in lines[player]:
+            screen.print(f"  {line}")
         if sum(counts.values()) > SHOWN_FAULTS:
             screen.print(f"  … and {sum(counts.values()) - SHOWN_FAULTS} more")
     for player, path in result.logs.items():

@@ -15,6 +15,7 @@ from typing import Annotated
 
 import typer
 
+from referee.bots.building import built
 from referee.bots.manifest import Bot, find_bot
 from referee.cli import console
 from referee.clock import read_clock
@@ -108,7 +109,7 @@ play_command.__doc__ = f"{play_command.__doc__}\n{EXAMPLES}"
 def _find_bot(text: str, variant: str) -> Bot:
     bot = find_bot(text)
     bot.must_play(variant)
-    return bot
+    return built(bot)
 
 
 def _players(names: list[str], bot: Bot | None, bot_seat: int) -> tuple[str, str]:

@@ -113,6 +113,9 @@ def tournament_command(
     startup: Annotated[
         str | None, typer.Option(help="How long a bot may take to start and say hello; 10s.")
     ] = None,
+    build_time: Annotated[
+        str | None, typer.Option(help="How long the build of a bot may take; 120s.")
+    ] = None,
     think: Annotated[
         Literal["in-turn", "parallel"] | None,
         typer.Option(help="One bot thinks at a time on one core, or both at once on two; in-turn."),
@@ -183,6 +186,7 @@ def tournament_command(
         "grace": grace,
         "warm_up": warm_up,
         "startup": startup,
+        "build_time": build_time,
         "think": think,
         "at_once": at_once,
         "seed": seed,

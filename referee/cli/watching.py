@@ -21,12 +21,15 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.text import Text
 
 from referee.cli import console
+from referee.cli.first_faults import FirstFaults
 from referee.rules.numbers import amount
 from referee.store.database import Store
 from referee.tournament.events import (
     BotOut,
+    Building,
     Finished,
     GamePlayed,
+    LeftOut,
     Listener,
     RoundEnded,
     Started,
@@ -68,6 +71,31 @@ class Interval:
         self._next = time.monotonic() + max(self._every_s, TABLE_SHARE * took_s)
 
 
+class FaultLines:
+    """The first faults of each bot, in lines, soon after they happened."""
+
+    def __init__(self) -> None:
+        self._faults, self._look = FirstFaults(), Interval(TABLE_S)
+        self._store: Store | None = None
+        self._seen = 0
+
+    def __call__(self, event: Told | Tick) -> list[str]:
+        """What is to be told now."""
+        if isinstance(event, Tick):
+            self._store = event.store
+            if event.new == self._seen or not self._look.is_due():
+                return []
+            self._seen = event.new
+        elif not isinstance(event, Finished):
+            return []
+        if self._store is None:
+            return []
+        began = time.monotonic()
+        lines = self._faults.new_lines(self._store)
+        self._look.done(time.monotonic() - began)
+        return lines
+
+
 class LiveView:
     """Progress and the table so far, drawn over and over on a terminal."""
 
@@ -85,6 +113,7 @@ class LiveView:
         self._live = Live(console=console.err, auto_refresh=False, transient=True)
         self._draw, self._table = Interval(DRAW_S), Interval(TABLE_S)
         self._shown: list[RenderableType] = []
+        self._faults = FaultLines()
         self._began = time.monotonic()
 
     def __enter__(self) -> LiveView:
@@ -95,9 +124,11 @@ class LiveView:
         self._live.stop()
 
     def __call__(self, event: Told | Tick) -> None:
+        for line in self._faults(event):
+            self._live.console.print(line)
         if isinstance(event, Tick):
             self._tick(event)
-        elif isinstance(event, Started | BotOut | RoundEnded):
+        elif isinstance(event, Building | LeftOut | Started | BotOut | RoundEnded):
             for line in told(event):
                 self._live.console.print(line)
 
@@ -126,6 +157,7 @@ class Lines:
 
     def __init__(self) -> None:
         self._line = Interval(LINE_S)
+        self._faults = FaultLines()
         self._began = time.monotonic()
 
     def __enter__(self) -> Lines:
@@ -135,12 +167,14 @@ class Lines:
         pass
 
     def __call__(self, event: Told | Tick) -> None:
+        for line in self._faults(event):
+            console.err.print(line)
         if isinstance(event, Tick):
             if self._line.is_due():
                 console.err.print(self._progress(event))
                 self._line.done()
             return
-        if isinstance(event, Started | BotOut | RoundEnded):
+        if isinstance(event, Building | LeftOut | Started | BotOut | RoundEnded):
             for line in told(event):
                 console.err.print(line)
 
@@ -158,8 +192,9 @@ class Stream:
     def __init__(self, path: str, *, resumed: bool) -> None:
         self._path = path
         self._resumed = resumed
-        self._file: IO[bytes] = io.BytesIO()
-        """Opened with the first event: a command that is refused overwrites nothing."""
+        self._before = io.BytesIO()
+        """What was told before the start: a command that is refused overwrites nothing."""
+        self._file: IO[bytes] = self._before
         self._encode: Callable[[Any], bytes] = msgspec.json.Encoder().encode
         self._table, self._flush = Interval(LINE_S), Interval(FLUSH_S)
         self._store: Store | None = None
@@ -191,6 +226,7 @@ class Stream:
     def _hear(self, event: Told | Tick) -> None:
         if isinstance(event, Started):
             self._file = sys.stdout.buffer if self._path == "-" else self._opened()
+            self._file.write(self._before.getvalue())
         if isinstance(event, Tick):
             self._store = event.store
             if self._table.is_due():
@@ -220,8 +256,12 @@ class Stream:
         self._file.write(self._encode(event) + b"\n")
 
 
-def told(event: Started | BotOut | RoundEnded) -> list[str]:
+def told(event: Building | LeftOut | Started | BotOut | RoundEnded) -> list[str]:
     """An event as lines for people."""
+    if isinstance(event, Building):
+        return [f"building {event.bot}"]
+    if isinstance(event, LeftOut):
+        return [f"{event.bot} is left out: {event.why}", *console.quoted(event.output)]
     if isinstance(event, BotOut):
         return [f"{event.bot} is out: {event.why}"]
     if isinstance(event, RoundEnded):

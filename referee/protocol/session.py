@@ -107,12 +107,16 @@ class Session:
         self._send("ping")
         return encode([Ping()])
 
-    def ask(self) -> int:
-        """A fresh turn id, open from now on."""
-        self._last_id = turn_id = self._last_id + 1
-        self._asked.add(turn_id)
+    def ask(self, turns: int = 1) -> int:
+        """A fresh turn id, open from now on; of several in a row, the first."""
+        first = self._last_id + 1
+        if turns == 1:
+            self._asked.add(first)
+        else:
+            self._asked.update(range(first, first + turns))
+        self._last_id += turns
         self._heard = 0
-        return turn_id
+        return first
 
     def withdraw(self, turn_id: int) -> None:
         """The turn is over without an answer; one that still comes is dropped."""

@@ -30,7 +30,8 @@ What `referee COMMAND --help` shows, on one page. Written by
 
 STATUSES = {
     0: "done",
-    console.DOES_NOT_HOLD: "what was checked does not hold (`verify`, `check-variant`)",
+    console.DOES_NOT_HOLD: "what was checked does not hold (`verify`, `check`, `check-variant`, "
+    "`repro`)",
     BAD_INPUT: "bad input: an argument, a bot, a variant, an option, a file",
     REFUSED: "the system refused: no space, no permission",
     FAILED: "the variant's script, or the referee itself, failed in a game; nobody lost by it",

@@ -18,6 +18,14 @@ from referee.tournament.events import Told
 EVENTS = {str(struct.__struct_config__.tag): struct for struct in get_args(Told)}
 
 MEANINGS: Mapping[str, Mapping[str, str]] = {
+    "building": {
+        "bot": "who is built",
+    },
+    "left_out": {
+        "bot": "who does not take part",
+        "why": "which command was not found, or how the build ended",
+        "output": "what the compiler said, cut after 20 lines",
+    },
     "started": {
         "name": "name of the tournament",
         "folder": "where it is kept",

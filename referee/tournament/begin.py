@@ -33,6 +33,7 @@ from referee.tournament.entries import (
 )
 from referee.tournament.events import Listener
 from referee.tournament.ledger import Ledger
+from referee.tournament.readying import make_ready, ready_or_left_out
 from referee.tournament.run import Coordinator, TournamentResult, nobody
 from referee.tournament.spec import BadSpec, Spec, changes, check
 from referee.version import __version__
@@ -65,6 +66,14 @@ def line_up(spec: Spec) -> Lineup:
     return Lineup(
         spec=spec, entries=entries, players=players(spec, [entry.bot for entry in entries])
     )
+
+
+def _reduced(lineup: Lineup, entries: Sequence[Entry]) -> Lineup:
+    """With these of its bots alone, less those that play none of the variants."""
+    idle = lineup.idle()
+    playing = [entry for entry in entries if entry.bot.name not in idle]
+    names = players(lineup.spec, [entry.bot for entry in playing])
+    return replace(lineup, entries=playing, players=names)
 
 
 def _settled(spec: Spec) -> Spec:
@@ -100,6 +109,7 @@ def play_tournament(
     Raises BadSpec, BadBot, BadVariant or BadStore before anything is started.
     """
     lineup = line_up(spec)
+    lineup = _reduced(lineup, ready_or_left_out(lineup.spec, lineup.entries, listener or nobody))
     folder = Path(folder)
     seed = secrets.token_hex(8) if spec.seed is None else spec.seed
     values = {
@@ -112,10 +122,7 @@ def play_tournament(
         "referee": __version__,
         "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
-    idle = lineup.idle()
-    entries = [entry for entry in lineup.entries if entry.bot.name not in idle]
-    lineup = replace(lineup, entries=entries)
-    with Store.create(folder, values, bot_rows(entries)) as store:
+    with Store.create(folder, values, bot_rows(lineup.entries)) as store:
         return _run(store, lineup, folder, listener, each_game=each_game)
 
 
@@ -139,6 +146,8 @@ def resume_tournament(
     folder = Path(folder)
     with Store.open(folder) as store:
         lineup = _recall(store, given or {}, spec, allow_changes=allow_changes)
+        ready = make_ready(lineup.spec, lineup.entries, listener or nobody)
+        lineup = replace(lineup, entries=ready)
         store.set_value("spec", msgspec.json.encode(lineup.spec).decode())
         return _run(store, lineup, folder, listener, each_game=each_game)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from referee.bots.manifest import BadBot, Bot, find_bot, sample_bots
+from referee.bots.manifest import BadBot, Bot, find_bot, usual_bots
 from referee.rules.registry import find_variant, is_path
 from referee.store.rows import BotRow
 from referee.tournament.spec import Spec, check_players, variant_name
@@ -50,9 +50,9 @@ def find_entries(spec: Spec) -> list[Entry]:
 
 
 def _samples(spec: Spec) -> list[Entry]:
-    """Every sample bot that plays one of the variants."""
+    """Of the usual sample bots those that play one of the variants."""
     names = variant_names(spec).values()
-    entries = [_entry(name) for name in sorted(sample_bots())]
+    entries = [_entry(name) for name in usual_bots()]
     return [entry for entry in entries if any(plays(entry.bot, name) for name in names)]
 
 

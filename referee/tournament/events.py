@@ -17,6 +17,21 @@ from referee.tournament.chunk import Batch
 from referee.verdict import UNRATED
 
 
+class Building(Struct, frozen=True, kw_only=True, tag_field="event", tag="building"):
+    """A bot is built. The next event comes when that is done."""
+
+    bot: str
+
+
+class LeftOut(Struct, frozen=True, kw_only=True, tag_field="event", tag="left_out"):
+    """A bot cannot be built, or a program that it needs is missing: the others play without it."""
+
+    bot: str
+    why: str
+    output: str
+    """What the compiler said."""
+
+
 class Started(Struct, frozen=True, kw_only=True, tag_field="event", tag="started"):
     """The tournament begins, or goes on."""
 
@@ -80,7 +95,7 @@ class Finished(Struct, frozen=True, kw_only=True, tag_field="event", tag="finish
     seed: str
 
 
-Told = Started | GamePlayed | FaultSeen | BotOut | RoundEnded | Finished
+Told = Building | LeftOut | Started | GamePlayed | FaultSeen | BotOut | RoundEnded | Finished
 
 
 class Tick(NamedTuple):

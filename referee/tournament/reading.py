@@ -20,7 +20,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from referee.bots.manifest import MANIFEST, BadBot, find_bot, sample_bots
+from referee.bots.manifest import MANIFEST, BadBot, find_bot, usual_bots
 from referee.rules.registry import find_variant, is_path
 from referee.tournament.lines import find_lines
 from referee.tournament.mistakes import BadSpec, Key, did_you_mean, quoted
@@ -40,7 +40,7 @@ def read_spec(path: str | Path) -> Spec:
     try:
         spec = check(_spec(raw, path.absolute().parent, path.stem))
         found = [_bot_name(bot, ("bots", place)) for place, bot in enumerate(spec.bots)]
-        check_named(spec, found or list(sample_bots()))
+        check_named(spec, found or usual_bots())
     except BadSpec as bad:
         line = _line(bad.key, find_lines(text), raw)
         where = f"{path}, line {line}" if line is not None else str(path)
@@ -153,6 +153,7 @@ KINDS = {
     "grace": _TEXT,
     "warm_up": _TEXT,
     "startup": _TEXT,
+    "build_time": _TEXT,
     "think": _TEXT,
     "at_once": _WHOLE,
     "seed": _SEED,

@@ -21,6 +21,7 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from referee.clock import (
+    DEFAULT_BUILD_MS,
     DEFAULT_GRACE_MS,
     DEFAULT_STARTUP_MS,
     DEFAULT_WARM_UP_MS,
@@ -71,7 +72,7 @@ ONLY_IN: dict[str, Format] = {
     "replays": "knockout",
 }
 """Keys that mean something in one format alone."""
-FREE = frozenset({"jobs", "rank_by", "advantage", "prior", "anchors"})
+FREE = frozenset({"jobs", "build_time", "rank_by", "advantage", "prior", "anchors"})
 """How fast it is played and how the table is made: no game would have gone otherwise."""
 
 
@@ -82,7 +83,7 @@ class Spec(Struct, frozen=True, kw_only=True):
     variants: tuple[str, ...]
     """Names, or paths of scripts."""
     bots: tuple[str, ...] = ()
-    """What `find_bot` takes, in seed order; none: all sample bots that play."""
+    """What `find_bot` takes, in seed order; none: all Python sample bots that play."""
     format: Format = "round-robin"
     games: int = 100
     """Per pairing and variant, both seatings together."""
@@ -92,6 +93,7 @@ class Spec(Struct, frozen=True, kw_only=True):
     grace: str = show_ms(DEFAULT_GRACE_MS)
     warm_up: str = show_ms(DEFAULT_WARM_UP_MS)
     startup: str = show_ms(DEFAULT_STARTUP_MS)
+    build_time: str = show_ms(DEFAULT_BUILD_MS)
     think: Literal["in-turn", "parallel"] = "in-turn"
     at_once: int = 64
     seed: str | None = None
@@ -281,7 +283,7 @@ def _same(key: str, before: Any, now: Any) -> bool:
     try:
         if key == "time":
             return read_clock(before) == read_clock(now)
-        if key in ("grace", "warm_up", "startup"):
+        if key in ("grace", "warm_up", "startup", "build_time"):
             return read_duration_ms(before) == read_duration_ms(now)
     except BadTime:
         pass
@@ -347,6 +349,7 @@ def _check_times(spec: Spec) -> None:
         "grace": read_duration_ms,
         "warm_up": read_duration_ms,
         "startup": read_duration_ms,
+        "build_time": read_duration_ms,
     }
     for key, read in reads.items():
         try:
@@ -355,6 +358,8 @@ def _check_times(spec: Spec) -> None:
             raise BadSpec(f"{key}: {bad}", (key,)) from None
     if read_duration_ms(spec.startup) < 1:
         raise BadSpec("startup: a bot needs some time to start", ("startup",))
+    if read_duration_ms(spec.build_time) < 1:
+        raise BadSpec("build_time: a build needs some time", ("build_time",))
 
 
 def _check_lists(spec: Spec) -> None:

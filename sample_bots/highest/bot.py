@@ -27,7 +27,7 @@ def size(move):
     """The number in a move, and adding before the rest: 5 for 5, 5.5 for "+5", 5 for "*5"."""
     if type(move) is int:
         return move
-    number = re.search(r"-?\d+", str(move))
+    number = re.search(r"-?[0-9]+", str(move))
     return (int(number[0]) if number else 0) + 0.5 * str(move).startswith("+")
 
 

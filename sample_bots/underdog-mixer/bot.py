@@ -65,6 +65,8 @@ class Game:
         mine, theirs = view["mine"], view["theirs"]
         numbers, others = tuple(mine["numbers"]), tuple(theirs["numbers"])
         for event in events:
+            if "theirs" not in event:
+                continue  # of a kind that a later referee may send
             hand = (event["theirs"], *others)
             self.suspects = still_suspect(self.suspects, hand, event["theirs"])
         if len(numbers) > MANY:

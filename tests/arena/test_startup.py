@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 from msgspec import structs
 
+from referee.bots.building import MissingCommand
 from referee.bots.manifest import Bot
+from referee.match import play_match
 from tests.arena.playing import all_lost, bot, honest, lost, play
 
 HINT = "stdout is for the protocol; log to stderr"
@@ -46,8 +48,11 @@ def test_no_hello_in_time() -> None:
 
 
 def test_command_that_is_not_there() -> None:
-    bad = Bot(name="bad", command=("no-such-command-anywhere", "--fast"))
-    did_not_start(bad, "no_start", "No such file or directory: no-such-command-anywhere")
+    bad = Bot(name="bad", command=("./no-such-program", "--fast"))
+    did_not_start(bad, "no_start", "No such file or directory: ./no-such-program")
+    missing = Bot(name="bad", command=("no-such-command-anywhere", "--fast"))
+    with pytest.raises(MissingCommand, match="the command no-such-command-anywhere was not found"):
+        play_match(missing, missing)
 
 
 def test_command_that_cannot_be_run(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Sends a line that is no message of the protocol: in game N the N-th of them.
 
 garbage.py [NAME]        with a name, this one in all games
+garbage.py NAME behind   in one write with the answer, behind it
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ LINES = {
 def on_turn(turn: Message) -> None:
     name = sys.argv[1] if len(sys.argv) > 1 else [*LINES][int(turn["game"]) - 1]
     garbage = LINES[name].replace(b"ID", str(turn["id"]).encode())
-    say(garbage + b"\n" + line(answer(turn)))
+    lines = [garbage + b"\n", line(answer(turn))]
+    say(b"".join(reversed(lines) if "behind" in sys.argv else lines))
 
 
 if __name__ == "__main__":

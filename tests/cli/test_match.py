@@ -101,9 +101,15 @@ def test_faults_are_told(tmp_path: Path) -> None:
     assert "bad has lost every game" in done.out
     at = lines.index("Faults of bad: 12 illegal")
     assert lines[at + 1].startswith(
-        "  game 1, turn 3: illegal, a move is an integer, for example 5"
+        "  bad, game 1, turn 3: illegal, a move is an integer, for example 5"
     )
-    assert '; it sent {"id": 2, "move": "[/x] :dog: \\u001b[31m"}' in lines[at + 1]
+    assert '; it was sent the view {"round":2,"mine":{"numbers":[2,3,' in lines[at + 1]
+    assert '; it sent back {"id": 2, "move": "[/x] :dog: \\u001b[31m"}; ' in lines[at + 1]
+    assert [line.split(":")[0] for line in lines[at + 1 : at + 4]] == [
+        "  bad, game 1, turn 3",
+        "  bad, game 2, turn 4",
+        "  bad, game 3, turn 3",
+    ]
     assert lines[-1] == "  … and 9 more"
 
 

@@ -212,6 +212,7 @@ def test_what_the_bot_hears(tmp_path: Path) -> None:
         (bot("illegal", "float"), "illegal, a move is an integer, for example 5; legal are "),
         (bot("illegal", "resign"), "resign, the bot resigned."),
         (bot("garbage", "stray print"), "garbled, not JSON"),
+        (bot("garbage", "stray print", "behind"), "garbled, not JSON"),
         ([*bot("hang", "silent"), "--time", "50ms"], "timeout, no answer within 1100 ms."),
         (bot("startup", "exits"), "no_start, the bot exited with status 1."),
         (["--against", "none=/no/such/bot"], "no_start, No such file or directory: /no/such/bot."),

@@ -1,0 +1,29 @@
+// @NAME@: plays a random legal move. Change `choose`, and it is your bot.
+//
+// Print for yourself to stderr; stdout belongs to the referee.
+
+#include "protocol.h"
+
+// The move to play: one of those in `legal`, or NULL to resign.
+//
+// `view` is all that you may know; protocol.md has its fields for every variant. To read them:
+//
+//     int points = (int)json_get(view, "mine.points")->number;
+//     const Json *numbers = json_get(view, "mine.numbers");
+//     for (const Json *held = numbers->first; held; held = held->next)
+//         ... held->number ...
+//
+// A move in `legal` has its number in `number`, or its text in `text`.
+static const Json *choose(const Json *view, const Json *legal)
+{
+    (void)view; // this bot does not look; remove the line once yours does
+    if (legal->length == 0)
+        return NULL; // too many moves to list; a bot that knows one returns json_make("7")
+    return json_at(legal, (size_t)rand() % legal->length);
+}
+
+int main(void)
+{
+    srand((unsigned)time(NULL) ^ (unsigned)getpid());
+    return talk(choose);
+}

@@ -1,0 +1,29 @@
+// @NAME@: plays a random legal move. Change `choose`, and it is your bot.
+//
+// Print for yourself to std::cerr; std::cout belongs to the referee.
+
+#include <random>
+
+#include "protocol.hpp"
+
+using referee::Json;
+
+// The move to play: one of those in `legal`, or null to resign.
+//
+// `view` is all that you may know; protocol.md has its fields for every variant. To read them:
+//
+//     long long points = view["mine"]["points"].integer();
+//     for (const Json &held : view["mine"]["numbers"].list())
+//         ... held.integer() ...
+//
+// A move in `legal` is an integer(), or in some variants a text().
+static Json choose([[maybe_unused]] const Json &view, const Json::List &legal)
+{
+    static std::mt19937 luck{std::random_device{}()};
+    if (legal.empty())
+        return nullptr; // too many moves to list; a bot that knows one returns 7 or "a1"
+    std::uniform_int_distribution<std::size_t> place(0, legal.size() - 1);
+    return legal[place(luck)];
+}
+
+int main() { return referee::talk(choose); }

@@ -1,0 +1,61 @@
+# How @NAME@ talks to the referee. There is nothing to change here: the moves are chosen in bot.pl.
+
+use strict;
+use warnings;
+
+# --- protocol ---
+# Protocol 1 of the referee: one JSON object a line, in UTF-8. Lines are read and answered here;
+# the thinking is done by the function that `play` is given.
+
+package Protocol {
+    use IO::Handle ();
+    use JSON::PP   ();
+
+    my $json_in  = JSON::PP->new->utf8;
+    my $json_out = JSON::PP->new->ascii->allow_nonref;
+
+    # Talks to the referee until it says bye or hangs up. For each turn, the function is called
+    # with the view and the legal moves (undef where there are too many to list) and returns a
+    # move, or undef to resign.
+    sub play {
+        my ($choose) = @_;
+        binmode STDIN;
+        binmode STDOUT;
+        STDOUT->autoflush(1);
+        select STDERR;    # a plain print goes there: stdout belongs to the referee
+        while (my $line = <STDIN>) {
+            last if $line !~ /\n\z/;    # cut short by the end of the input
+            next if $line !~ /\S/;
+            my $message = $json_in->decode($line);
+            my $type    = $message->{type} // '';
+            last if $type eq 'bye';
+            print STDOUT reply($type, $message, $choose);
+        }
+        return;
+    }
+
+    # The line that answers a message; nothing where none is due.
+    sub reply {
+        my ($type, $message, $choose) = @_;
+        return answer($message, $choose) if $type eq 'turn';
+        return qq({"type":"hello","protocol":1,"games_at_once":64}\n) if $type eq 'hello';
+        return qq({"type":"pong"}\n) if $type eq 'ping';
+        return '';
+    }
+
+    # The line that answers a turn.
+    sub answer {
+        my ($turn, $choose) = @_;
+        my $legal = $turn->{legal};
+        my $move  = $choose->($turn->{view}, $legal && [@$legal]);
+        return qq({"id":$turn->{id},"type":"resign"}\n) if !defined $move;
+
+        # Perl may turn a number that was used as a text into one, and "5" is no legal move where
+        # 5 is. So a legal move goes back as it came; the copy keeps it from being used here.
+        my ($same) = grep { my $copy = $_; $copy eq $move } @{ $legal // [] };
+        return qq({"id":$turn->{id},"move":) . $json_out->encode($same // $move) . "}\n";
+    }
+}
+# --- end of protocol ---
+
+1;

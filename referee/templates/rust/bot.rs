@@ -1,0 +1,37 @@
+//! @NAME@: a bot for the referee. Change `choose`; protocol.rs does the talking.
+//!
+//! Standard output belongs to the protocol. To look into your bot, write to standard error:
+//! `eprintln!("{view}")`.
+
+mod protocol;
+
+use protocol::Json;
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
+
+fn main() {
+    protocol::talk(choose);
+}
+
+/// The move to play: one of the legal ones, or None to resign.
+///
+/// The view is all that you may know; protocol.md lists its fields for every variant. For example:
+///
+///     let numbers = view["mine"]["numbers"].integers();  // Vec<i64>, empty where there are none
+///     let points = view["mine"]["points"].integer();     // Option<i64>
+///
+/// A move is `Json::Integer(5)` in most variants, and in others `Json::Text("+5".into())`.
+/// `legal` is empty where a variant has too many moves to list.
+fn choose(_view: &Json, legal: &[Json]) -> Option<Json> {
+    if legal.is_empty() {
+        return None;
+    }
+    Some(legal[random_below(legal.len())].clone())
+}
+
+/// A random number from 0 to `limit` - 1. Rust has no generator of its own, but every new hasher
+/// starts from other random keys.
+fn random_below(limit: usize) -> usize {
+    let random = RandomState::new().build_hasher().finish();
+    (random % limit as u64) as usize
+}

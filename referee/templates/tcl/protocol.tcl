@@ -1,0 +1,142 @@
+# How @NAME@ talks to the referee. There is nothing to change here: the moves are chosen in bot.tcl.
+
+# --- protocol ---
+# Protocol 1 of the referee: one JSON object a line, in UTF-8. Lines are read and answered here;
+# the thinking is done by the command that `protocol::play` is given.
+#
+# Tcl has no reader for JSON, so there is a small one below. Objects become dicts, lists become
+# lists, texts and numbers become what they say, and true, false and null become these words. It
+# trusts the referee to send good JSON, and so takes commas and colons for spaces.
+
+namespace eval protocol {
+    # A text, a bracket, or a word: a number, true, false or null.
+    variable token {"(?:[^"\\]|\\.)*"|[][{}]|[^][{}",:\s]+}
+}
+
+# Talks to the referee until it says bye or hangs up. For each turn, the command is called with
+# the view and the legal moves (an empty list where there are too many to list) and returns a
+# move, or an empty text to resign.
+proc protocol::play {choose} {
+    fconfigure stdin -translation binary
+    fconfigure stdout -translation binary -buffering line
+    while {[gets stdin line] >= 0 && ![eof stdin]} {
+        if {[string trim $line] eq ""} {
+            continue
+        }
+        set message [read_message $line]
+        switch -- [dict get $message type] {
+            turn  { puts [answer $message $choose] }
+            hello { puts {{"type":"hello","protocol":1,"games_at_once":64}} }
+            ping  { puts {{"type":"pong"}} }
+            bye   { return }
+        }
+    }
+}
+
+# The line that answers a turn.
+proc protocol::answer {turn choose} {
+    set id [dict get $turn id]
+    set raw [dict get $turn legal]
+    set legal [lmap word $raw { plain $word }]
+    set move [uplevel #0 [list {*}$choose [dict get $turn view] $legal]]
+    # A legal move goes back as it came: Tcl does not tell 5 from "5", the referee does.
+    set place [lsearch -exact $legal $move]
+    if {$place >= 0} {
+        return "{\"id\":$id,\"move\":[lindex $raw $place]}"
+    }
+    if {$move eq ""} {
+        return "{\"id\":$id,\"type\":\"resign\"}"
+    }
+    return "{\"id\":$id,\"move\":[write_move $move]}"
+}
+
+# A line as a dict. The legal moves stay as they were written; null is the same as none.
+proc protocol::read_message {line} {
+    variable token
+    set tokens [regexp -all -inline -- $token $line]
+    set message {type {} view {} legal {}}
+    set at 1
+    while {[peek $tokens $at] ne "\}"} {
+        set key [value $tokens at]
+        if {$key ne "legal"} {
+            dict set message $key [value $tokens at]
+            continue
+        }
+        set start [incr at]
+        if {[lindex $tokens $at-1] eq "\["} {
+            while {[peek $tokens $at] ne "\]"} {
+                incr at
+            }
+            incr at
+        }
+        dict set message legal [lrange $tokens $start $at-2]
+    }
+    return $message
+}
+
+# The value that begins at a place in the list of tokens; the place moves on to what follows.
+proc protocol::value {tokens place} {
+    upvar 1 $place at
+    set first [peek $tokens $at]
+    incr at
+    if {$first eq "\{"} {
+        set fields {}
+        while {[peek $tokens $at] ne "\}"} {
+            set key [value $tokens at]
+            dict set fields $key [value $tokens at]
+        }
+        incr at
+        return $fields
+    }
+    if {$first eq "\["} {
+        set items {}
+        while {[peek $tokens $at] ne "\]"} {
+            lappend items [value $tokens at]
+        }
+        incr at
+        return $items
+    }
+    return [plain $first]
+}
+
+proc protocol::peek {tokens at} {
+    if {$at >= [llength $tokens]} {
+        error "a line that is cut short or not JSON"
+    }
+    return [lindex $tokens $at]
+}
+
+# What a token says that is no bracket. The escapes of JSON mean the same in Tcl.
+proc protocol::plain {word} {
+    if {[string index $word 0] ne "\""} {
+        return $word
+    }
+    set text [encoding convertfrom utf-8 [string range $word 1 end-1]]
+    if {[string first "\\" $text] < 0} {
+        return $text
+    }
+    return [subst -nocommands -novariables $text]
+}
+
+# A move that was not listed, as JSON in ASCII: a whole number, else a text.
+proc protocol::write_move {move} {
+    if {[regexp {^(0|-?[1-9][0-9]*)$} $move]} {
+        return $move
+    }
+    set text ""
+    foreach char [split $move ""] {
+        scan $char %c code
+        if {$char in {"\"" "\\"}} {
+            append text "\\$char"
+        } elseif {$code >= 0x20 && $code < 0x7f} {
+            append text $char
+        } elseif {$code <= 0xffff} {
+            append text [format {\u%04x} $code]
+        } else {
+            set high [expr {0xd7c0 + ($code >> 10)}]
+            append text [format {\u%04x\u%04x} $high [expr {0xdc00 + ($code & 0x3ff)}]]
+        }
+    }
+    return "\"$text\""
+}
+# --- end of protocol ---

@@ -1,0 +1,92 @@
+/*
+ * Plays the highest number that it holds: the bot "highest" in JavaScript, for Node 16 or newer.
+ *
+ * Thinking is `choose`: it gets the view and the legal moves and knows nothing of lines and
+ * pipes. `answer` knows the messages and not where they come from, `play` the pipes.
+ */
+
+"use strict";
+
+/** The move to play, or null to resign. Of equals it is the first. */
+function choose(view, legal) {
+  let best = null;
+  let most = 0;
+  for (const move of legal ?? []) {
+    const found = size(move);
+    if (best === null || found > most) {
+      best = move;
+      most = found;
+    }
+  }
+  return best;
+}
+
+/** The number in a move, and adding before the rest: 5 for 5, 5.5 for "+5", 5 for "*5". */
+function size(move) {
+  if (typeof move === "number") return move;
+  const number = /-?\d+/.exec(move);
+  return (number ? Number(number[0]) : 0) + (move.startsWith("+") ? 0.5 : 0);
+}
+
+// --- protocol ---
+const HELLO = '{"type":"hello","protocol":1,"games_at_once":64}\n';
+const PONG = '{"type":"pong"}\n';
+const BYE = null;
+
+// An answer that waits for others is on the clock, so none waits for longer than this.
+const PATIENCE_MS = 10;
+
+/** The answer to one line of the referee: a line, "" where none is due, BYE at the end. */
+function answer(line, choose) {
+  const message = line.trim() ? JSON.parse(line) : {};
+  switch (message.type) {
+    case "turn": {
+      const move = choose(message.view, message.legal ?? null) ?? null;
+      if (move === null) return `{"id":${message.id},"type":"resign"}\n`;
+      return `{"id":${message.id},"move":${JSON.stringify(move)}}\n`;
+    }
+    case "hello":
+      return HELLO;
+    case "ping":
+      return PONG;
+    case "bye":
+      return BYE;
+    default: // start, over, error, and whatever a later referee may say
+      return "";
+  }
+}
+
+/**
+ * Talk to the referee over stdin and stdout until it says bye or hangs up.
+ *
+ * What came in one read is answered in one write: with many games at once that saves time.
+ */
+function play(choose) {
+  console.log = console.error; // a stray line on stdout would lose the game
+  let rest = "";
+  process.stdin.setEncoding("utf8"); // keeps a character together that two reads cut apart
+  process.stdin.on("data", (chunk) => {
+    const lines = chunk.split("\n");
+    lines[0] = rest + lines[0];
+    rest = lines.pop();
+    let answers = "";
+    let since = performance.now();
+    for (const line of lines) {
+      const said = answer(line, choose);
+      if (said === BYE) {
+        process.stdin.destroy(); // nothing more to wait for: the process ends
+        break;
+      }
+      answers += said;
+      if (answers && performance.now() - since > PATIENCE_MS) {
+        process.stdout.write(answers);
+        answers = "";
+        since = performance.now();
+      }
+    }
+    if (answers) process.stdout.write(answers);
+  });
+}
+// --- end of protocol ---
+
+play(choose);

@@ -1,0 +1,82 @@
+# Plays the highest number that it holds. Plays every variant.
+#
+# It shows all its strength at once and is easy to foresee. Where a move is a number with a sign
+# (target), it adds. Where the moves hold no number, it takes the first in the list.
+
+# The move to play, or nil to resign.
+def choose(_view, legal)
+  legal&.reduce { |best, move| size(move) > size(best) ? move : best }
+end
+
+# The number in a move, and adding before the rest: 5 for 5, 5.5 for "+5", 5 for "*5".
+def size(move)
+  text = move.to_s
+  text[/-?[0-9]+/].to_i + (text.start_with?("+") ? 0.5 : 0)
+end
+
+# --- protocol ---
+require "json"
+
+# Protocol 1 of the referee: one JSON object a line, in UTF-8. Lines are read and answered here;
+# the thinking is done by the block that `play` is given.
+module Protocol
+  HELLO = %({"type":"hello","protocol":1,"games_at_once":64}\n)
+  PONG = %({"type":"pong"}\n)
+
+  module_function
+
+  # Talks to the referee until it says bye or hangs up. For each turn, the block is called with
+  # the view and the legal moves (nil where there are too many to list) and returns a move, or nil
+  # to resign.
+  def play(&choose)
+    STDIN.binmode
+    STDOUT.binmode
+    STDOUT.sync = true
+    $stdout = $stderr # a plain puts goes there: stdout belongs to the referee
+    rest = "".b
+    talking = true
+    while talking
+      *lines, rest = (rest + STDIN.readpartial(65_536)).split("\n", -1)
+      talking = reply_to(lines, &choose)
+    end
+  rescue EOFError
+    # The referee hung up, which ends the bot as a bye does.
+  end
+
+  # Answers what came in one read in one write: with many games at once that saves time. But an
+  # answer that waits for others is on the clock, so none waits for longer than 10 ms. Returns
+  # whether the talk goes on.
+  def reply_to(lines, &choose)
+    answers, since, talking = +"", now, true
+    lines.each do |line|
+      if now - since > 0.01
+        STDOUT.write(answers)
+        answers, since = +"", now
+      end
+      message = line.strip.empty? ? {} : JSON.parse(line.force_encoding("UTF-8"))
+      case message["type"]
+      when "turn" then answers << answer(message, &choose)
+      when "hello" then answers << HELLO
+      when "ping" then answers << PONG
+      when "bye" then break talking = false
+      end
+    end
+    STDOUT.write(answers)
+    talking
+  end
+
+  # The line that answers a turn.
+  def answer(turn)
+    move = yield(turn["view"], turn["legal"])
+    return %({"id":#{turn["id"]},"type":"resign"}\n) if move.nil?
+
+    %({"id":#{turn["id"]},"move":#{JSON.generate(move)}}\n)
+  end
+
+  def now
+    Process.clock_gettime(Process::CLOCK_MONOTONIC)
+  end
+end
+# --- end of protocol ---
+
+Protocol.play { |view, legal| choose(view, legal) }

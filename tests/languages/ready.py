@@ -1,0 +1,39 @@
+"""Bots of every language, built once for a whole run; skipped where a toolchain is missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from referee.bots.building import MissingCommand, built
+from referee.bots.manifest import Bot, sample_folder
+from referee.workshop.new_bot import LANGUAGES, TEMPLATES
+
+PORTS = {
+    language: sample_folder() / f"highest-{language}"
+    for language in LANGUAGES
+    if language != "python"
+}
+"""The sample bots that play like `highest`, by language."""
+BEGIN, END = "--- protocol ---", "--- end of protocol ---"
+
+
+def ready(bot: Bot, factory: pytest.TempPathFactory) -> Bot:
+    """The bot, built; all workers of a test run share the cache."""
+    try:
+        return built(bot, cache=factory.getbasetemp().parent / "builds")
+    except MissingCommand as missing:
+        pytest.skip(str(missing))
+
+
+def protocol_block(folder: Path) -> str:
+    """What stands between the two marks in one of the files of a folder."""
+    texts = [path.read_text("utf-8") for path in sorted(folder.iterdir()) if path.is_file()]
+    (text,) = [text for text in texts if BEGIN in text]
+    assert text.count(BEGIN) == text.count(END) == 1
+    return text[text.index(BEGIN) : text.index(END)]
+
+
+def template(language: str) -> Path:
+    return TEMPLATES / language

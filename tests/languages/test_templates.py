@@ -1,0 +1,129 @@
+"""`referee new-bot`: every template gives a folder that works at once."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from referee.bots.manifest import BadBot, read_bot
+from referee.match import play_match
+from referee.rules.registry import BUNDLED
+from referee.workshop.new_bot import LANGUAGES, TEMPLATES, new_bot
+from tests.cli.running import Mistakes, referee, refuses, succeeds
+from tests.languages.ready import protocol_block, ready, template
+from tests.talking import Opposed, play_at_once, talking_to
+from tests.workshop.check.checking import check
+
+PLACEHOLDER = re.compile(r"@[A-Z]+@")
+
+
+def test_every_folder_is_a_language() -> None:
+    assert {path.name for path in TEMPLATES.iterdir() if path.is_dir()} == {*LANGUAGES}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_author_edits_one_file_and_the_protocol_is_the_other(language: str) -> None:
+    sources = sorted(path for path in template(language).iterdir() if path.name != "bot.toml")
+    assert [path.stem.lower() for path in sources] == ["bot", "protocol"]
+    text = sources[0].read_text("utf-8")
+    assert "choose" in text
+    assert len(text.splitlines()) <= 50
+    assert "choose" in protocol_block(template(language))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_it_works_at_once(
+    language: str, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    made = new_bot("Mine 2", language, parent=tmp_path)
+    folder = Path(made.folder)
+    for path in folder.iterdir():
+        assert not PLACEHOLDER.search(path.read_text("utf-8")), path
+    told = read_bot(folder)
+    assert (told.name, told.variants, told.games_at_once) == ("Mine 2", None, 64)
+    assert Path(made.edit).is_file()
+    bot = ready(told, tmp_path_factory)
+    with talking_to(bot.command, bot.folder) as talk:
+        for variant in BUNDLED:
+            games = [Opposed(variant, f"{variant} {number}") for number in range(20)]
+            play_at_once(talk, games)
+            if variant == "underdog":
+                assert len({game.moves[0] for game in games}) >= 4, "it is to move at random"
+    assert check(bot, variants=None, time_ms=10_000).failed == []
+    result = play_match(bot, "random", games=20, time="10s", seed="new", logs=tmp_path / "logs")
+    assert (result.games, result.fault_counts["Mine 2"]) == (20, {})
+
+
+def test_one_variant(tmp_path: Path) -> None:
+    made = new_bot("racer", "C++", parent=tmp_path / "bots", variant="target")
+    assert read_bot(Path(made.folder)).variants == ("target",)
+    readme = (Path(made.folder) / "README.md").read_text("utf-8")
+    assert "--variant target" in readme
+    assert '"target": 50' in readme
+    assert "in C++" in readme
+
+
+def test_what_the_command_says(tmp_path: Path) -> None:
+    out = succeeds(tmp_path, "new-bot", "mine", "--language", "python", "--variant", "duel")
+    assert out == (
+        "mine, a bot in Python, is in mine. Next:\n"
+        "  referee check ./mine\n"
+        "  referee watch ./mine highest --variant duel\n"
+        "  referee match ./mine highest --variant duel --games 200\n"
+        "Then write choose() in mine/bot.py.\n"
+    )
+    out = succeeds(tmp_path, "new-bot", "other", "-l", "python", "--json")
+    assert json.loads(out) == {
+        "name": "other",
+        "language": "Python",
+        "folder": "other",
+        "variant": "underdog",
+        "edit": "other/bot.py",
+    }
+
+
+def test_a_missing_toolchain_is_named(tmp_path: Path) -> None:
+    done = referee(tmp_path, "new-bot", "ferris", "--language", "rust", PATH=str(tmp_path))
+    assert done.status == 0
+    assert done.err == "the command rustc was not found: the bot cannot run before it is\n"
+
+
+def test_mistakes(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "file").write_text("", "utf-8")
+    mistakes: Mistakes = {
+        "the folder is there": (
+            ("new-bot", "there"),
+            "there is there already; nothing was written",
+        ),
+        "no such language": (
+            ("new-bot", "x", "--language", "rusty"),
+            "no template for 'rusty'; did you mean rust\\?",
+        ),
+        "nothing like it": (
+            ("new-bot", "x", "--language", "cobol"),
+            "no template for 'cobol'; there are bash, c, .*, tcl",
+        ),
+        "a path for a name": (
+            ("new-bot", "a/b"),
+            "a/b: a bot's name is no path; --out says where its folder goes",
+        ),
+        "a bad name": (("new-bot", "-"), "-: a bot's name has 1 to 60 letters.*"),
+        "a file for a folder": (("new-bot", "x", "--out", "file"), "file/x: Not a directory"),
+        "no such variant": (
+            ("new-bot", "x", "--variant", "underdug"),
+            ".*underdug.*did you mean underdog.*",
+        ),
+    }
+    refuses(tmp_path, mistakes)
+
+
+def test_nothing_is_overwritten(tmp_path: Path) -> None:
+    new_bot("mine", "python", parent=tmp_path)
+    (tmp_path / "mine" / "bot.py").write_text("my work", "utf-8")
+    with pytest.raises(BadBot, match="is there already"):
+        new_bot("mine", "rust", parent=tmp_path)
+    assert (tmp_path / "mine" / "bot.py").read_text("utf-8") == "my work"

@@ -1,0 +1,190 @@
+"""Builds: once for the same content, in a copy, within a limit, with their output kept."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from pathlib import Path
+
+import pytest
+
+from referee.bots.building import BuildFailed, MissingCommand, build_log, built, is_built
+from referee.bots.manifest import BadBot, Bot, read_bot
+from tests.arena.playing import MARK, left_of
+
+PATIENCE_S = 60
+
+
+def a_bot(folder: Path, build: str, mark: str = "", **files: str) -> Bot:
+    """A bot whose build is a shell script. All its processes carry the mark."""
+    folder.mkdir(exist_ok=True)
+    (folder / "bot.toml").write_text(
+        'name = "made"\nbuild = ["sh", "build.sh"]\ncommand = ["./bot"]\n'
+        f'env = {{{MARK} = "{mark}"}}\n',
+        "utf-8",
+    )
+    (folder / "build.sh").write_text(build, "utf-8")
+    for name, text in files.items():
+        (folder / name).write_text(text, "utf-8")
+    return read_bot(folder)
+
+
+def test_it_is_built_once_and_in_a_copy(tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    bot = a_bot(tmp_path / "bot", f"echo built >> '{told}'; cp source bot", source="one")
+    cache = tmp_path / "cache"
+    assert not is_built(bot, cache=cache)
+    first = built(bot, cache=cache)
+    assert is_built(bot, cache=cache)
+    assert built(bot, cache=cache) == first
+    assert built(first, cache=cache) == first
+    assert told.read_text("utf-8") == "built\n"
+    assert first.folder is not None
+    assert (first.folder / "bot").read_text("utf-8") == "one"
+    assert first.folder.parent == cache
+    assert not (tmp_path / "bot" / "bot").exists()
+    assert (first.name, first.command, first.hash) == (bot.name, bot.command, bot.hash)
+
+
+def test_another_content_is_another_build(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    first = built(a_bot(tmp_path / "bot", "cp source bot", source="one"), cache=cache)
+    second = built(a_bot(tmp_path / "bot", "cp source bot", source="two"), cache=cache)
+    assert first.folder is not None
+    assert second.folder is not None
+    assert (first.folder / "bot").read_text("utf-8") == "one"
+    assert (second.folder / "bot").read_text("utf-8") == "two"
+
+
+def test_two_processes_build_it_once(tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    a_bot(tmp_path / "bot", f"echo built >> '{told}'; sleep 0.5; touch bot")
+    script = (
+        "import sys; from pathlib import Path; from referee.bots.manifest import read_bot; "
+        "from referee.bots.building import built; "
+        "print(built(read_bot(Path(sys.argv[1])), cache=Path(sys.argv[2])).folder)"
+    )
+    words = [sys.executable, "-c", script, str(tmp_path / "bot"), str(tmp_path / "cache")]
+    both = [subprocess.Popen(words, stdout=subprocess.PIPE) for _ in range(2)]
+    folders = {process.communicate(timeout=PATIENCE_S)[0] for process in both}
+    assert [process.returncode for process in both] == [0, 0]
+    assert len(folders) == 1
+    assert told.read_text("utf-8") == "built\n"
+
+
+def test_a_failed_build_shows_what_the_compiler_said(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    bot = a_bot(tmp_path / "bot", "echo 'bot.c:3: no such thing' >&2; echo twice; exit 3")
+    with pytest.raises(BuildFailed) as failed:
+        built(bot, cache=cache)
+    assert str(failed.value) == "made: the build exited with status 3: sh build.sh"
+    assert failed.value.quoted == "bot.c:3: no such thing\ntwice"
+    (log,) = cache.glob("*.log")
+    assert log.read_text("utf-8") == "bot.c:3: no such thing\ntwice\n"
+    assert not is_built(bot, cache=cache)
+    assert [path.suffix for path in sorted(cache.iterdir())] == [".lock", ".log"]
+    with pytest.raises(BuildFailed, match="exited with status 3"):
+        built(bot, cache=cache)
+
+
+def test_a_long_message_is_cut_and_its_log_named(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    bot = a_bot(
+        tmp_path / "bot", "i=0; while [ $i -lt 20000 ]; do echo $i$i; i=$((i+1)); done; exit 1"
+    )
+    with pytest.raises(BuildFailed) as failed:
+        built(bot, cache=cache)
+    (log,) = cache.glob("*.log")
+    lines = failed.value.quoted.splitlines()
+    assert lines[0] == "00"
+    assert len(lines) == 21
+    assert lines[-1].endswith(f"more lines in {log}")
+    assert log.stat().st_size < 70_000
+    assert log.read_text("utf-8").endswith("1999919999\n")
+
+
+def test_the_log_of_a_good_build_is_kept_too(tmp_path: Path) -> None:
+    ready = built(a_bot(tmp_path / "bot", "echo a warning; touch bot"), cache=tmp_path / "cache")
+    assert ready.folder is not None
+    assert build_log(ready.folder).read_text("utf-8") == "a warning\n"
+
+
+def test_a_build_has_a_time_limit_and_leaves_nothing(tmp_path: Path) -> None:
+    mark = uuid.uuid4().hex
+    bot = a_bot(tmp_path / "bot", "sleep 600 & echo compiling; setsid sleep 600", mark)
+    began = time.monotonic()
+    with pytest.raises(
+        BuildFailed, match=r"the build did not end within 1s: sh build\.sh"
+    ) as failed:
+        built(bot, cache=tmp_path / "cache", limit_ms=1000)
+    assert failed.value.quoted == "compiling"
+    assert time.monotonic() - began < PATIENCE_S
+    assert left_of(mark) == []
+
+
+def test_a_killed_build_is_begun_anew(tmp_path: Path) -> None:
+    mark = uuid.uuid4().hex
+    gate = tmp_path / "gate"
+    script = f"touch half; [ -e '{gate}' ] || {{ touch '{gate}'; sleep 600; }}; touch bot"
+    bot = a_bot(tmp_path / "bot", script, mark)
+    code = (
+        "import sys; from pathlib import Path; from referee.bots.manifest import read_bot; "
+        "from referee.bots.building import built; "
+        "built(read_bot(Path(sys.argv[1])), cache=Path(sys.argv[2]))"
+    )
+    words = [sys.executable, "-c", code, str(tmp_path / "bot"), str(tmp_path / "cache")]
+    process = subprocess.Popen(words)
+    until = time.monotonic() + PATIENCE_S
+    while not gate.exists() and time.monotonic() < until:
+        time.sleep(0.01)
+    assert left_of(mark)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    ready = built(bot, cache=tmp_path / "cache")
+    assert ready.folder is not None
+    assert (ready.folder / "bot").exists()
+    while left_of(mark) and time.monotonic() < until:
+        time.sleep(0.01)  # The keeper of the killed build is still at it.
+    assert left_of(mark) == []
+
+
+@pytest.mark.parametrize(
+    ("build", "command", "missing"),
+    [
+        ('["no-such-compiler", "x"]', '["./bot"]', "no-such-compiler"),
+        ("[]", '["no-such-runtime", "x"]', "no-such-runtime"),
+        ('["true"]', '["no-such-runtime"]', "no-such-runtime"),
+    ],
+)
+def test_a_command_that_is_not_there(
+    tmp_path: Path, build: str, command: str, missing: str
+) -> None:
+    (tmp_path / "bot.toml").write_text(
+        f'name = "poor"\nbuild = {build}\ncommand = {command}\n', "utf-8"
+    )
+    with pytest.raises(MissingCommand) as lacking:
+        built(read_bot(tmp_path), cache=tmp_path / "cache")
+    assert str(lacking.value) == f"poor: the command {missing} was not found"
+
+
+def test_a_bot_without_a_build_stays_where_it_is(tmp_path: Path) -> None:
+    bot = Bot(name="plain", command=("sh", "-c", "true"), folder=tmp_path)
+    assert built(bot) is bot
+    assert is_built(bot)
+
+
+def test_a_cache_that_cannot_be_used(tmp_path: Path) -> None:
+    cache = tmp_path / "file"
+    cache.write_text("", "utf-8")
+    with pytest.raises(BadBot, match=f"^made: cannot be built in {cache}: "):
+        built(a_bot(tmp_path / "bot", "true"), cache=cache)
+
+
+@pytest.mark.parametrize("build", ['[""]', '"make"', "[3]", '["a\\u0000b"]'])
+def test_a_build_is_a_list_of_words(tmp_path: Path, build: str) -> None:
+    (tmp_path / "bot.toml").write_text(f'name = "odd"\nbuild = {build}\ncommand = ["x"]\n', "utf-8")
+    with pytest.raises(BadBot, match=r"bot\.toml: build"):
+        read_bot(tmp_path)

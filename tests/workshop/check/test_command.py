@@ -1,0 +1,211 @@
+"""`referee check`: what people and graders read, and the exit status."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import select
+import shlex
+import signal
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+
+import pytest
+
+from referee.workshop.check.report import Figures, Report, Step
+from tests.arena.playing import MARK, PROC, ROOT, left_of
+from tests.cli.running import (
+    PATIENCE_S,
+    REFEREE,
+    each,
+    environment,
+    on_terminal,
+    referee,
+    refuses,
+)
+
+SLOW = ("--time", "20s", "--startup", "60s")
+"""Limits that a good bot cannot miss on a busy machine."""
+TINY = '''
+from referee.rules.difference import Difference
+
+class Tiny(Difference):
+    """A game of its own."""
+    name = "tiny"
+'''
+FAILING = """
+from referee.rules.underdog import Underdog
+
+class Failing(Underdog):
+    name = "failing"
+
+    def view(self, position, seat):
+        return {}["round"]
+"""
+FAILED_PING = (
+    "FAIL  ping                crash: the bot exited with status 1; "
+    'answer a ping with {"type":"pong"}'
+)
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def named(name: str, script: str, *words: str) -> str:
+    """A bot of `bots`, as a word of the command line."""
+    path = f"tests.workshop.check.bots.{script}"
+    code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import runpy; "
+    code += f"runpy.run_module({path!r}, run_name='__main__', alter_sys=True)"
+    return f"{name}={shlex.join([sys.executable, '-S', '-c', code, *words])}"
+
+
+def test_a_good_bot(tmp_path: Path) -> None:
+    (tmp_path / "tiny.py").write_text(TINY)
+    words = ["check", named("mine", "base"), "--variant", "duel", "--variant", "tiny.py", *SLOW]
+    plain, as_json, verbose = each(tmp_path, [words, [*words, "--json"], [*words, "--verbose"]])
+    assert (plain.status, plain.err) == (0, "")
+    first, *steps, last = plain.out.splitlines()
+    assert first.startswith("Checking mine: ")
+    assert all(line.startswith("pass  ") for line in steps)
+    assert re.fullmatch(r"mine: passed, 23 steps in \d+\.\d s\.", last)
+    assert len(steps) == 23
+    assert all(line[24:26] == "  " and line[26] != " " for line in steps), "columns"
+    assert any(line.startswith("pass  variant tiny        played to the end: 5 ") for line in steps)
+    assert "\x1b" not in plain.out
+
+    assert (as_json.status, as_json.err, as_json.out.count("\n")) == (0, "", 1)
+    report = json.loads(as_json.out)
+    assert tuple(report) == Report.__struct_fields__
+    assert tuple(report["figures"]) == Figures.__struct_fields__
+    assert all(tuple(step) == Step.__struct_fields__ for step in report["steps"])
+    assert [step["name"] for step in report["steps"]] == [line[6:24].rstrip() for line in steps]
+    assert (report["bot"], report["passed"], report["failed"]) == ("mine", True, [])
+    assert report["variants"] == ["duel", "tiny"]
+
+    assert verbose.status == 0
+    assert re.search(r"^        sent    \{\"type\":\"hello\"", verbose.out, re.MULTILINE)
+    assert re.search(r"^        stdout  \{\"type\": \"hello\"", verbose.out, re.MULTILINE)
+
+
+def test_a_bot_that_fails(tmp_path: Path) -> None:
+    words = ["check", named("mine", "reading", "DiesOfPing"), "--variant", "difference", *SLOW]
+    done = referee(tmp_path, *words)
+    assert (done.status, done.err) == (1, "")
+    lines = done.out.splitlines()
+    assert lines[-1] == "mine: 1 of 22 steps failed: ping."
+    at = lines.index(FAILED_PING)
+    assert lines[at + 1] == '        sent    {"type":"ping"}'
+    assert lines[at + 2] == "        stdout  (nothing)"
+    assert lines[at + 3].startswith("        stderr  ")
+    shown = lines[at + 3 : at + 9]
+    assert any("NotImplementedError: ping" in line for line in shown)
+    assert [line for line in lines if line.startswith("FAIL")] == [lines[at]]
+    as_json = referee(tmp_path, *words, "--json")
+    assert as_json.status == 1
+    report = json.loads(as_json.out)
+    assert (report["passed"], report["failed"]) == (False, ["ping"])
+
+
+def test_what_was_not_tried_is_one_line(tmp_path: Path) -> None:
+    done = referee(tmp_path, "check", named("mine", "startup", "Exits"), *SLOW)
+    assert (done.status, done.err) == (1, "")
+    lines = done.out.splitlines()
+    assert lines[1] == "FAIL  start               the bot exited with status 1 before its hello"
+    assert lines[4] == "        stderr  no model file"
+    (left_out,) = [line for line in lines if line.startswith("----")]
+    assert left_out.startswith("----  25 steps            not tried: the bot has to start, ")
+    assert "hello, flush, variant difference, " in left_out
+    assert lines[-1] == "mine: 1 of 26 steps failed: start."
+
+
+def test_what_a_bot_writes_cannot_reach_the_terminal(tmp_path: Path) -> None:
+    code = "import sys; sys.stderr.write('\\x1b[2J\\u202egone'); sys.exit(1)"
+    done = referee(tmp_path, "check", f"mine={shlex.join([sys.executable, '-c', code])}", *SLOW)
+    assert done.status == 1
+    assert "        stderr  \\x1b[2J\\u202egone" in done.out.splitlines()
+    assert "\x1b" not in done.out
+
+
+@pytest.mark.parametrize("width", [60, 200])
+def test_colour_is_for_terminals(width: int, tmp_path: Path) -> None:
+    words = ("check", named("mine", "reading", "DiesOfPing"), "--variant", "difference", *SLOW)
+    status, seen = on_terminal(tmp_path, *words, width=width)
+    assert status == 1
+    assert "\x1b[32mpass\x1b[0m  start" in seen
+    assert "\x1b[1;31mFAIL\x1b[0m  ping" in seen
+    plain = COLOUR.sub("", seen).splitlines()
+    assert FAILED_PING in plain
+    assert plain[-1] == "mine: 1 of 22 steps failed: ping."
+
+
+def test_a_bot_that_has_to_be_built(tmp_path: Path) -> None:
+    folder = tmp_path / "made"
+    folder.mkdir()
+    (folder / "bot.py").write_text("raise SystemExit('not yet')\n")
+    (folder / "source.py").write_text(
+        f"import sys\nsys.path.insert(0, {str(ROOT)!r})\n"
+        "from tests.workshop.check.bots.base import Base\nBase().run()\n"
+    )
+    (folder / "bot.toml").write_text(
+        'name = "made"\nbuild = ["cp", "source.py", "bot.py"]\n'
+        f'command = ["{sys.executable}", "bot.py"]\nvariants = ["difference"]\n'
+    )
+    done = referee(tmp_path, "check", "made", *SLOW, XDG_CACHE_HOME=str(tmp_path / "cache"))
+    assert done.status == 0, done.out
+    assert done.out.splitlines()[-1].startswith("made: passed, 22 steps in ")
+
+
+def test_what_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "failing.py").write_text(FAILING)
+    refuses(
+        tmp_path,
+        {
+            "no bot": (["check", "hihgest"], r"no bot 'hihgest': did you mean highest\? .*"),
+            "no command": (["check", "mine=no-such-bot"], r"mine: the command no-such-bot was .*"),
+            "variant": (["check", "highest", "-v", "dul"], r"there is no variant 'dul' .*"),
+            "script": (["check", "highest", "-v", "no.py"], r"no\.py: there is no such file"),
+            "time": (["check", "highest", "--time", "soon"], r"'soon' is not a duration; .*"),
+            "no time": (["check", "highest", "--time", "0ms"], r"--time 0ms leaves no time"),
+            "startup": (["check", "highest", "--startup", "0s"], r"--startup 0s leaves no time"),
+            "a failing script": (
+                ["check", "highest", "-v", "failing.py", "--json"],
+                r"failing\.py, line 8: KeyError: 'round'",
+            ),
+        },
+    )
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_check_is_ended(number: signal.Signals, status: int, tmp_path: Path) -> None:
+    asleep = tmp_path / "asleep"
+    os.mkfifo(asleep)
+    ear = os.open(asleep, os.O_RDONLY | os.O_NONBLOCK)
+    code = f"import time; open({str(asleep)!r}, 'w').write('asleep'); time.sleep(600)"
+    mark = uuid.uuid4().hex
+    process = subprocess.Popen(
+        [
+            *REFEREE,
+            "check",
+            f"mine={shlex.join([sys.executable, '-c', code])}",
+            "--startup",
+            "600s",
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=tmp_path,
+        env=environment(**{MARK: mark}),
+    )
+    try:
+        ready, _, _ = select.select([ear], [], [], PATIENCE_S)
+        assert ready, "the bot never came up"
+        assert len(left_of(mark)) >= 3 or not PROC, "the referee, a keeper and a bot"
+        process.send_signal(number)
+        _, err = process.communicate(timeout=PATIENCE_S)
+    finally:
+        process.kill()
+        os.close(ear)
+    assert process.returncode == status
+    assert err.startswith(b"referee: ")
+    assert err.count(b"\n") == 1
+    assert left_of(mark) == []
