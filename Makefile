@@ -26,7 +26,7 @@ $(READY): pyproject.toml
 	  || { echo "Python cannot make environments; on Debian: apt-get install python3-venv"; exit 1; }
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
-	@$(BIN)/python -m compileall -q referee
+	@$(BIN)/python -m compileall -q -x '/templates/' referee
 	@touch $@
 
 $(TEST_READY): pyproject.toml $(READY)

@@ -157,16 +157,20 @@ def test_a_killed_build_is_begun_anew(tmp_path: Path) -> None:
         ('["no-such-compiler", "x"]', '["./bot"]', "no-such-compiler"),
         ("[]", '["no-such-runtime", "x"]', "no-such-runtime"),
         ('["true"]', '["no-such-runtime"]', "no-such-runtime"),
+        ('["sh", "-c", "no-such-compiler x && ./x"]', '["./bot"]', "no-such-compiler"),
+        ('["bash", "-c", "echo hm; no-such-compiler x"]', '["./bot"]', "no-such-compiler"),
     ],
 )
 def test_a_command_that_is_not_there(
     tmp_path: Path, build: str, command: str, missing: str
 ) -> None:
-    (tmp_path / "bot.toml").write_text(
+    folder = tmp_path / "bot"
+    folder.mkdir()
+    (folder / "bot.toml").write_text(
         f'name = "poor"\nbuild = {build}\ncommand = {command}\n', "utf-8"
     )
     with pytest.raises(MissingCommand) as lacking:
-        built(read_bot(tmp_path), cache=tmp_path / "cache")
+        built(read_bot(folder), cache=tmp_path / "cache")
     assert str(lacking.value) == f"poor: the command {missing} was not found"
 
 

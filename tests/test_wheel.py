@@ -83,6 +83,13 @@ def test_the_wheel_works_without_the_checkout(tmp_path: Path) -> None:
     assert verified.stdout.startswith("4 records, 0 mismatches (4 judged again"), verified.stderr
     assert [path.name for path in empty.iterdir()] == ["games.jsonl"]
 
+    for template in (ROOT / "referee" / "templates").glob("*/*.*"):
+        if template.is_file():
+            assert f"referee/templates/{template.parent.name}/{template.name}" in names
+    for step in (("new-bot", "mine"), ("check", "./mine")):
+        done = run(python.parent / "referee", *step, cwd=empty, env=env)
+        assert (done.returncode, done.stderr) == (0, "")
+
     listed = run(*PIP, "--python", python, "list", "--format", "freeze", cwd=empty)
     assert "referee==" in listed.stdout
     assert not {"pytest", "hypothesis", "mypy", "ruff"} & {

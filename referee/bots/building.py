@@ -16,6 +16,7 @@ import contextlib
 import fcntl
 import os
 import platform
+import re
 import shlex
 import shutil
 from collections.abc import Iterator
@@ -32,6 +33,11 @@ SHOWN_LINES = 20
 """Of the output of a failed build; all of it is in its log."""
 TO_STDERR = ("sh", "-c", 'exec "$@" >&2', "sh")
 """The keeper keeps what goes to stderr, and compilers write to either."""
+
+
+NOT_FOUND = "exited with status 127"
+"""How a shell ends that was to run what is not there; it names the command in its last line."""
+_NAMED = re.compile(r"([^\s:]+): (?:command )?not found$")
 
 
 class MissingCommand(BadBot):
@@ -105,8 +111,11 @@ def _build(bot: Bot, copy: Path, limit_ms: int) -> None:
     assert bot.folder is not None
     aside = copy.with_name(f"{copy.name}.part")
     shutil.rmtree(aside, ignore_errors=True)
+    files = list(
+        bot_files(bot.folder)
+    )  # All before the first is copied: the cache may be among them.
     aside.mkdir()
-    for path in bot_files(bot.folder):
+    for path in files:
         target = aside / path.relative_to(bot.folder)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(path, target)
@@ -114,6 +123,9 @@ def _build(bot: Bot, copy: Path, limit_ms: int) -> None:
     log.unlink(missing_ok=True)
     try:
         ended = _run(bot, aside, log, limit_ms)
+        missing = _not_found(log) if ended == NOT_FOUND else None
+        if missing is not None:
+            raise MissingCommand(f"{bot.name}: the command {missing} was not found")
         if ended is not None:
             raise BuildFailed(f"{bot.name}: the build {ended}: {shlex.join(bot.build)}", log)
         aside.rename(copy)
@@ -136,6 +148,12 @@ def _run(bot: Bot, folder: Path, log: Path, limit_ms: int) -> str | None:
     if ended is None:
         return f"did not end within {show_ms(limit_ms)}"
     return None if ended == "exited with status 0" else ended
+
+
+def _not_found(log: Path) -> str | None:
+    """The command that a shell says is not there."""
+    found = _NAMED.search(_said(log))
+    return found[1] if found else None
 
 
 def _said(log: Path) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.bots.manifest import sample_bots
+from referee.bots.manifest import usual_bots
 from referee.tournament.entries import find_entries, players
 from referee.tournament.plan import plan
 from referee.tournament.reading import read_spec
@@ -35,4 +35,4 @@ def test_five_has_all_five_and_everybody() -> None:
     spec = read_spec(ROOT / "tournaments" / "five.toml")
     entered = players(spec, [entry.bot for entry in find_entries(spec)])
     assert list(entered) == ["difference", "underdog", "duel", "target", "deck"]
-    assert {name for names in entered.values() for name in names} == set(sample_bots())
+    assert {name for names in entered.values() for name in names} == set(usual_bots())

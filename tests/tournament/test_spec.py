@@ -204,6 +204,7 @@ OTHER: dict[str, Any] = {
     "grace": "60ms",
     "warm_up": "2s",
     "startup": "5s",
+    "build_time": "5s",
     "think": "parallel",
     "at_once": 1,
     "seed": "other",
