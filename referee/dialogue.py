@@ -25,7 +25,7 @@ from referee.protocol.messages import Error, Over, Start, Turn
 from referee.record import Record
 from referee.replaying import NEVER_PLAYED, Mismatch, replay
 from referee.rules.chance import Recorded
-from referee.rules.registry import BadVariant, blame_script
+from referee.rules.registry import BadVariant, blame_script, build_variant
 from referee.rules.variant import Seat, Variant
 from referee.table import Table
 from referee.verdict import AT_START, Ending, Fault
@@ -82,6 +82,11 @@ def dialogue(record: Record, seat: Seat, script: str | None = None) -> Dialogue:
     `script` is where the variant is, if not under its own name. Raises Mismatch where the record
     breaks the rules, and BadVariant where its variant is unknown or fails.
     """
+    if script is not None:
+        name = build_variant(script, {}).name
+        if name != record.variant:
+            # Said first: the options of the one make no sense to the other.
+            raise Mismatch("variant", f"the record is of {record.variant}, not of {name}")
     variant = replay(record, script).variant
     if len(record.spent_us) != len(record.moves):
         raise Mismatch("spent_us", f"there are {len(record.moves)} moves")

@@ -13,7 +13,7 @@ from msgspec import Struct
 from referee.arena.core import take_core
 from referee.arena.game import Setting, bot_info
 from referee.arena.slot import House, Slot
-from referee.bots.building import built
+from referee.bots.building import OnBuild, built
 from referee.bots.manifest import Bot, find_bot
 from referee.clock import DEFAULT_GRACE_MS, DEFAULT_STARTUP_MS, DEFAULT_WARM_UP_MS, read_clock
 from referee.deciding import SprtResult, SprtWatch
@@ -82,6 +82,7 @@ def play_match(
     logs: str | Path | None = None,
     sprt: Sprt | None = None,
     on_record: Callable[[Record], None] | None = None,
+    on_build: OnBuild | None = None,
 ) -> MatchResult:
     """Play a match and give its result.
 
@@ -105,7 +106,7 @@ def play_match(
     if not seed or not seed.isprintable():
         raise BadMatch(f"a seed is printable text, not {seed!r}")
     logs = None if logs is None else check_logs(Path(logs))
-    bots = built(bots[0]), built(bots[1])
+    bots = built(bots[0], on_build=on_build), built(bots[1], on_build=on_build)
     core = take_core() if pin and think == "in turn" else None
     house = House(
         startup_ms=startup_ms,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import subprocess
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -37,7 +38,12 @@ class Talk:
 
     def hear(self) -> Message:
         assert self.process.stdout is not None
-        message = json.loads(self.process.stdout.readline())
+        guard = threading.Timer(PATIENCE_S, self.process.kill)
+        guard.start()
+        try:
+            message = json.loads(self.process.stdout.readline())
+        finally:
+            guard.cancel()
         assert isinstance(message, dict)
         return message
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import signal
 import subprocess
 import sys
@@ -10,8 +12,9 @@ import uuid
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
-from referee.bots.building import BuildFailed, MissingCommand, build_log, built, is_built
+from referee.bots.building import BuildFailed, MissingCommand, build_log, built
 from referee.bots.manifest import BadBot, Bot, read_bot
 from tests.arena.playing import MARK, left_of
 
@@ -36,9 +39,7 @@ def test_it_is_built_once_and_in_a_copy(tmp_path: Path) -> None:
     told = tmp_path / "told"
     bot = a_bot(tmp_path / "bot", f"echo built >> '{told}'; cp source bot", source="one")
     cache = tmp_path / "cache"
-    assert not is_built(bot, cache=cache)
     first = built(bot, cache=cache)
-    assert is_built(bot, cache=cache)
     assert built(bot, cache=cache) == first
     assert built(first, cache=cache) == first
     assert told.read_text("utf-8") == "built\n"
@@ -84,7 +85,6 @@ def test_a_failed_build_shows_what_the_compiler_said(tmp_path: Path) -> None:
     assert failed.value.quoted == "bot.c:3: no such thing\ntwice"
     (log,) = cache.glob("*.log")
     assert log.read_text("utf-8") == "bot.c:3: no such thing\ntwice\n"
-    assert not is_built(bot, cache=cache)
     assert [path.suffix for path in sorted(cache.iterdir())] == [".lock", ".log"]
     with pytest.raises(BuildFailed, match="exited with status 3"):
         built(bot, cache=cache)
@@ -128,7 +128,7 @@ def test_a_build_has_a_time_limit_and_leaves_nothing(tmp_path: Path) -> None:
 def test_a_killed_build_is_begun_anew(tmp_path: Path) -> None:
     mark = uuid.uuid4().hex
     gate = tmp_path / "gate"
-    script = f"touch half; [ -e '{gate}' ] || {{ touch '{gate}'; sleep 600; }}; touch bot"
+    script = f"[ -e '{gate}' ] || {{ touch half '{gate}'; sleep 600; }}; touch bot"
     bot = a_bot(tmp_path / "bot", script, mark)
     code = (
         "import sys; from pathlib import Path; from referee.bots.manifest import read_bot; "
@@ -146,6 +146,7 @@ def test_a_killed_build_is_begun_anew(tmp_path: Path) -> None:
     ready = built(bot, cache=tmp_path / "cache")
     assert ready.folder is not None
     assert (ready.folder / "bot").exists()
+    assert not (ready.folder / "half").exists()
     while left_of(mark) and time.monotonic() < until:
         time.sleep(0.01)  # The keeper of the killed build is still at it.
     assert left_of(mark) == []
@@ -177,7 +178,6 @@ def test_a_command_that_is_not_there(
 def test_a_bot_without_a_build_stays_where_it_is(tmp_path: Path) -> None:
     bot = Bot(name="plain", command=("sh", "-c", "true"), folder=tmp_path)
     assert built(bot) is bot
-    assert is_built(bot)
 
 
 def test_a_cache_that_cannot_be_used(tmp_path: Path) -> None:
@@ -192,3 +192,87 @@ def test_a_build_is_a_list_of_words(tmp_path: Path, build: str) -> None:
     (tmp_path / "bot.toml").write_text(f'name = "odd"\nbuild = {build}\ncommand = ["x"]\n', "utf-8")
     with pytest.raises(BadBot, match=r"bot\.toml: build"):
         read_bot(tmp_path)
+
+
+def test_a_folder_that_changes_meanwhile_is_not_taken_for_what_it_was(tmp_path: Path) -> None:
+    bot = a_bot(tmp_path / "bot", "cp source bot", source="one")
+    (tmp_path / "bot" / "source").write_text("two", "utf-8")
+    with pytest.raises(BadBot, match="has changed since it was read"):
+        built(bot, cache=tmp_path / "cache")
+    (tmp_path / "bot" / "source").write_text("one", "utf-8")
+    ready = built(bot, cache=tmp_path / "cache")
+    assert ready.folder is not None
+    assert (ready.folder / "bot").read_text("utf-8") == "one"
+
+
+def test_what_may_be_run_is_content(tmp_path: Path) -> None:
+    before = a_bot(tmp_path / "bot", "true", bot="#!/bin/sh\n")
+    (tmp_path / "bot" / "bot").chmod(0o755)
+    after = read_bot(tmp_path / "bot")
+    assert before.hash != after.hash
+    ready = built(after, cache=tmp_path / "cache")
+    assert ready.folder is not None
+    assert os.access(ready.folder / "bot", os.X_OK)
+
+
+def test_the_copy_is_the_folder(tmp_path: Path) -> None:
+    folder = tmp_path / ".git" / "bot"
+    (folder / "empty").mkdir(parents=True)
+    (folder / "lib").mkdir()
+    (folder / "lib" / "x").write_text("x", "utf-8")
+    (folder / "also").symlink_to("lib")
+    (folder / "nowhere").symlink_to("gone")
+    os.mkfifo(folder / "pipe")
+    bot = a_bot(folder, "cat also/x > empty/bot; test -L nowhere; test ! -e pipe; pwd > where")
+    ready = built(bot, cache=tmp_path / "cache")
+    assert ready.folder is not None
+    assert (ready.folder / "empty" / "bot").read_text("utf-8") == "x"
+    assert (ready.folder / "where").read_text("utf-8").strip() == str(ready.folder)
+
+
+@pytest.mark.parametrize("target", ["../outside", "/proc/kmsg", "../bot/../outside"])
+def test_a_link_that_leads_out(tmp_path: Path, target: str) -> None:
+    (tmp_path / "outside").write_text("one", "utf-8")
+    (tmp_path / "bot").mkdir()
+    (tmp_path / "bot" / "link").symlink_to(target)
+    bot = a_bot(tmp_path / "bot", "true")
+    with pytest.raises(BadBot, match=r"bot/link: a link that leads out of the bot's folder"):
+        built(bot, cache=tmp_path / "cache")
+
+
+def test_a_path_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "mine").write_text("#!/bin/sh\n", "utf-8")
+    (tmp_path / "bin" / "mine").chmod(0o755)
+    bot = Bot(name="own", command=("mine",), folder=tmp_path, env={"PATH": "bin:/usr/bin"})
+    assert built(bot) is bot
+
+
+def test_a_name_of_sixty_wide_letters(tmp_path: Path) -> None:
+    bot = a_bot(tmp_path / "bot", "true").renamed("\U00020000" * 60)
+    assert built(bot, cache=tmp_path / "cache").name == bot.name
+
+
+def test_words_too_long_for_the_system(tmp_path: Path) -> None:
+    bot = structs.replace(a_bot(tmp_path / "bot", "true"), build=("true", "x" * 3_000_000))
+    with pytest.raises(BuildFailed, match="the build could not be run"):
+        built(bot, cache=tmp_path / "cache")
+
+
+def test_waiting_for_another_process_has_a_limit(tmp_path: Path) -> None:
+    bot = a_bot(tmp_path / "bot", "touch bot")
+    cache = tmp_path / "cache"
+    with pytest.raises(BuildFailed):
+        built(a_bot(tmp_path / "bot", "exit 1"), cache=cache)
+    bot = a_bot(tmp_path / "bot", "touch bot")
+    (other,) = cache.glob("*.lock")
+    held = other.with_name(other.name.replace(read_hash(other), bot.hash))
+    with held.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with pytest.raises(BuildFailed, match="another process builds it, and did not end within"):
+            built(bot, cache=cache, limit_ms=200)
+    assert built(bot, cache=cache).folder is not None
+
+
+def read_hash(lock: Path) -> str:
+    return lock.name.split("-")[1]

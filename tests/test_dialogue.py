@@ -137,6 +137,15 @@ def test_both_at_fault() -> None:
     assert first.turns[-1].answer is second.turns[-1].answer is None
 
 
+def test_a_record_of_another_variant() -> None:
+    record = games("underdog")[0]
+    for other in ("duel", GOOFSPIEL):
+        with pytest.raises(
+            Mismatch, match=r"variant: the record is of underdog, not of (duel|goof)"
+        ):
+            dialogue(record, 0, other)
+
+
 def test_a_record_that_breaks_the_rules() -> None:
     record = games("underdog")[0]
     with pytest.raises(Mismatch):

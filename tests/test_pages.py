@@ -40,7 +40,8 @@ def follow(text: str, folder: Path) -> str:
 
 def run(script: str, folder: Path) -> str:
     path = os.pathsep.join([str(folder / "bin"), os.environ["PATH"]])
-    env = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}
+    cache = str(folder / "cache")
+    env = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT), "XDG_CACHE_HOME": cache}
     done = subprocess.run(
         ["sh", "-e", "-c", script],
         cwd=folder,

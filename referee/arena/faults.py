@@ -15,7 +15,7 @@ from referee.arena.game import Game
 from referee.arena.games import Games
 from referee.arena.player import NO_LINE_END, Player
 from referee.arena.switchboard import Switchboard
-from referee.clock import NS_PER_MS
+from referee.clock import NS_PER_MS, BankClock
 from referee.protocol.codec import encode, quote
 from referee.protocol.messages import (
     FLOOD_BYTES,
@@ -27,12 +27,37 @@ from referee.protocol.messages import (
     ResignReceived,
 )
 from referee.protocol.session import State
+from referee.rules.variant import Seat
 from referee.verdict import ENDS_PROCESS, BotFault, Ending
 
+NO_FLUSH = "; does it flush its output?"
 FLOOD_LOOK_S = 0.1
 FLOOD_QUIET_MS = 5
 
 Answer = MoveReceived | OddMoveReceived | ResignReceived
+
+
+def no_answer(
+    player: Player, clock: BankClock, seat: Seat, warm_up_ns: int, *, silent: bool = True
+) -> BotFault:
+    """That a player is late, what the time was made of that it had, and what to look for.
+
+    `warm_up_ns` is for a process that has answered nothing yet; `silent` is False where an answer
+    did come, after its time.
+    """
+    left_ns, limit_ns = clock.left_ns(seat), clock.limit_ns(seat)
+    assert left_ns is not None
+    assert limit_ns is not None
+    extra = {"grace": limit_ns - left_ns, "warm-up": warm_up_ns if player.fresh else 0}
+    parts = [f"{name} {ns // NS_PER_MS} ms" for name, ns in extra.items() if ns]
+    made_of = f" ({', '.join([f'{left_ns // NS_PER_MS} ms', *parts])})" if parts else ""
+    told = f"no answer within {(left_ns + sum(extra.values())) // NS_PER_MS} ms{made_of}"
+    said = player.session.unfinished()
+    if said:
+        told += NO_LINE_END
+    elif silent and player.fresh:
+        told += NO_FLUSH
+    return BotFault(Ending.TIMEOUT, told, said)
 
 
 class Faults:
@@ -72,7 +97,8 @@ class Faults:
     def silent(self, player: Player, spent_ns: int) -> None:
         """Nothing came within the least limit of the open turns."""
         games = player.turns.values()
-        self.late(player, min(games, key=lambda game: self._limit_ns(player, game) or 0), spent_ns)
+        game = min(games, key=lambda game: self._limit_ns(player, game) or 0)
+        self.late(player, game, spent_ns, silent=True)
 
     @contextlib.contextmanager
     def _off_the_clock(self) -> Iterator[None]:
@@ -80,7 +106,7 @@ class Faults:
         yield
         self._excuse(time.monotonic_ns() - began_ns)
 
-    def late(self, player: Player, game: Game, spent_ns: int) -> bool:
+    def late(self, player: Player, game: Game, spent_ns: int, *, silent: bool = False) -> bool:
         """Judge an answer, or a silence, past the least limit; False if this game's own holds."""
         limit_ns = self._limit_ns(player, game)
         if limit_ns is None or spent_ns <= limit_ns:
@@ -90,12 +116,13 @@ class Faults:
                 self._games.stalled()
                 self.stop(player)
                 return True
-            said = player.session.unfinished()
+            clock, seat = game.table.clock, player.index ^ game.swap
+            fault = no_answer(player, clock, seat, self._warm_up_ns, silent=silent)
             self._break(
                 player,
-                Ending.TIMEOUT,
-                f"no answer within {limit_ns // NS_PER_MS} ms" + (NO_LINE_END if said else ""),
-                said,
+                fault.code,
+                fault.detail,
+                fault.received,
                 spent_us=spent_ns // 1000,
                 limit_us=limit_ns // 1000,
             )

@@ -11,6 +11,7 @@ import select
 import time
 from pathlib import Path
 
+from referee.arena.faults import no_answer
 from referee.arena.game import Game, Setting
 from referee.arena.player import Player, Upkeep
 from referee.arena.stall import LATE_NS, SLICE_MS
@@ -99,13 +100,15 @@ class Opponent:
     def _move(self) -> None:
         table, player, seat = self._game.table, self._player, self.seat
         left_ns, limit_ns = table.clock.left_ns(seat), table.clock.limit_ns(seat)
-        if limit_ns is not None and player.fresh:
-            limit_ns += self._warm_up_ns
+        warm_up_ns = self._warm_up_ns if player.fresh else 0
         view, events, legal = table.request(seat)
         left_ms = None if left_ns is None else left_ns // NS_PER_MS
         turn_id = player.session.ask()
         player.outbox.append(Turn(self._game.name, turn_id, view, events, legal, left_ms))
-        answer, spent_ns = self._exchange(limit_ns)
+        try:
+            answer, spent_ns = self._exchange(None if limit_ns is None else limit_ns + warm_up_ns)
+        except TimeoutError:
+            raise no_answer(player, table.clock, seat, self._warm_up_ns) from None
         if player.fresh:
             player.fresh = False
             table.clock.excuse(seat, min(spent_ns, self._warm_up_ns))
@@ -118,7 +121,10 @@ class Opponent:
             raise BotFault(fault.code, fault.detail, quote(answer)) from None
 
     def _exchange(self, limit_ns: int | None) -> tuple[Answer, int]:
-        """Send what waits in the outbox and hear the answer, and what time it took."""
+        """Send what waits in the outbox and hear the answer, and what time it took.
+
+        Raises BotFault, or TimeoutError where nothing came in time.
+        """
         player, link, session = self._player, self._player.link, self._player.session
         assert link is not None, "a bot that was ended is asked"
         if self._broken is not None:
@@ -154,7 +160,7 @@ class Opponent:
         except BrokenPipeError:
             told = player.last_words("closed its standard input")
             raise BotFault(Ending.CRASH, told) from None
-        raise BotFault(Ending.TIMEOUT, f"no answer within {limit_ns // NS_PER_MS} ms")
+        raise TimeoutError
 
     def _misbehaved(self, event: Misbehaved, *, ended: bool) -> BotFault:
         detail = event.detail

@@ -2,9 +2,10 @@
 
     folder with `build` in bot.toml → copy in the cache → build runs there → the bot runs there
 
-The cache is keyed by content: the name of a copy has the hash of every file of the bot's folder,
-its `bot.toml` with the build command among them. What has not changed is not built again, by
-whichever command and process, and the bot's own folder stays as it is.
+The cache is keyed by content: the name of a copy has the hash of the bot's folder, its `bot.toml`
+with the build command included. What has not changed is not built again, by whichever command and
+process, and the bot's own folder stays as it is. A copy counts once a file in it says that it is
+whole, which is written last.
 
 A build runs under a keeper, as a bot does: it cannot outlive the referee, its time is limited, and
 of its output the first and the last 32 KiB are kept beside the copy, of a failed build too.
@@ -19,25 +20,33 @@ import platform
 import re
 import shlex
 import shutil
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from msgspec.structs import replace
 
-from referee.bots.environment import environment, missing_command
-from referee.bots.manifest import BadBot, Bot, bot_files, hash_folder
-from referee.bots.process import BotProcess, NoStart
+from referee.bots.contents import LeadsOut, copy_folder, hash_folder
+from referee.bots.environment import environment, is_there
+from referee.bots.manifest import BadBot, Bot
+from referee.bots.process import BotProcess, NoStart, told_status
 from referee.clock import DEFAULT_BUILD_MS, show_ms
 
 SHOWN_LINES = 20
 """Of the output of a failed build; all of it is in its log."""
+SHOWN_NAME = 20
+"""Of a bot's name in that of its copy: a file's name may have 255 bytes."""
 TO_STDERR = ("sh", "-c", 'exec "$@" >&2', "sh")
 """The keeper keeps what goes to stderr, and compilers write to either."""
-
-
-NOT_FOUND = "exited with status 127"
+WHOLE = ".whole"
+"""The file that says so."""
+LOOK_S = 0.05
+NOT_FOUND = 127
 """How a shell ends that was to run what is not there; it names the command in its last line."""
 _NAMED = re.compile(r"([^\s:]+): (?:command )?not found$")
+
+OnBuild = Callable[[str], None]
+"""Hears the name of a bot whose build begins."""
 
 
 class MissingCommand(BadBot):
@@ -47,10 +56,6 @@ class MissingCommand(BadBot):
 class BuildFailed(BadBot):
     """The build did not give a bot; the compiler is quoted."""
 
-    def __init__(self, sentence: str, log: Path) -> None:
-        super().__init__(sentence)
-        self.quoted = _said(log)
-
 
 def default_cache() -> Path:
     """Where built bots are kept, as the desktop's conventions have it."""
@@ -59,38 +64,22 @@ def default_cache() -> Path:
     return home / "referee" / "builds"
 
 
-def built(bot: Bot, *, cache: Path | None = None, limit_ms: int = DEFAULT_BUILD_MS) -> Bot:
+def built(
+    bot: Bot,
+    *,
+    cache: Path | None = None,
+    limit_ms: int = DEFAULT_BUILD_MS,
+    on_build: OnBuild | None = None,
+) -> Bot:
     """The bot, ready to run: built, if its manifest has a `build`, and with its programs there.
 
-    Raises MissingCommand or BuildFailed, or BadBot where the cache cannot be used.
+    Raises MissingCommand or BuildFailed, or BadBot where the folder or the cache is no good.
     """
-    missing = missing_command(bot)
-    if missing is not None:
-        raise MissingCommand(f"{bot.name}: the command {missing} was not found")
-    if not bot.build or bot.folder is None:
-        return bot
-    copy = _copy_of(bot, cache)
-    try:
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        with _alone(copy):
-            if not copy.is_dir():
-                _build(bot, copy, limit_ms)
-    except OSError as error:
-        raise BadBot(f"{bot.name}: cannot be built in {copy.parent}: {error.strerror}") from None
-    return replace(bot, folder=copy, build=())
-
-
-def is_built(bot: Bot, *, cache: Path | None = None) -> bool:
-    """Whether there is nothing left to build."""
-    return not bot.build or bot.folder is None or _copy_of(bot, cache).is_dir()
-
-
-def _copy_of(bot: Bot, cache: Path | None) -> Path:
-    """The folder in which this very bot is built for this kind of machine."""
-    assert bot.folder is not None
-    content = bot.hash or hash_folder(bot.folder)
-    name = f"{bot.name}-{content}-{platform.system()}-{platform.machine()}"
-    return (cache or default_cache()) / name
+    if bot.build and bot.folder is not None:
+        copy = _copy(bot, cache or default_cache(), limit_ms, on_build)
+        bot = replace(bot, folder=copy, build=())
+    _must_be_there(bot, bot.command)
+    return bot
 
 
 def build_log(copy: Path) -> Path:
@@ -98,62 +87,98 @@ def build_log(copy: Path) -> Path:
     return copy.with_name(f"{copy.name}.log")
 
 
+def _must_be_there(bot: Bot, words: tuple[str, ...]) -> None:
+    if not is_there(bot, words):
+        raise MissingCommand(f"{bot.name}: the command {words[0]} was not found")
+
+
+def _copy(bot: Bot, cache: Path, limit_ms: int, on_build: OnBuild | None) -> Path:
+    """The folder in which this very bot is built for this kind of machine."""
+    assert bot.folder is not None
+    try:
+        content = bot.hash or hash_folder(bot.folder)
+        name = f"{bot.name[:SHOWN_NAME]}-{content}-{platform.system()}-{platform.machine()}"
+        copy = cache / name
+        whole = copy / WHOLE
+        if whole.exists():
+            return copy
+        _must_be_there(bot, bot.build)
+        cache.mkdir(parents=True, exist_ok=True)
+        with _alone(bot, cache / f"{name}.lock", limit_ms):
+            if not whole.exists():
+                if on_build is not None:
+                    on_build(bot.name)
+                _build(bot, copy, content, limit_ms)
+                whole.touch()
+        return copy
+    except LeadsOut as link:
+        raise BuildFailed(
+            f"{link}: a link that leads out of the bot's folder; what is built needs all that it "
+            "uses inside"
+        ) from None
+    except OSError as error:
+        raise BadBot(f"{bot.name}: cannot be built in {cache}: {error.strerror}") from None
+
+
 @contextlib.contextmanager
-def _alone(copy: Path) -> Iterator[None]:
-    """Of all processes that want this copy, one builds it and the others wait."""
-    with copy.with_name(f"{copy.name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+def _alone(bot: Bot, path: Path, limit_ms: int) -> Iterator[None]:
+    """Of all processes that want this copy, one builds it and the others wait, as long as a build
+    may take."""
+    deadline = time.monotonic() + limit_ms / 1000
+    with path.open("w") as lock:
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    raise BuildFailed(
+                        f"{bot.name}: another process builds it, and did not end within "
+                        f"{show_ms(limit_ms)}"
+                    ) from None
+                time.sleep(LOOK_S)
         yield
 
 
-def _build(bot: Bot, copy: Path, limit_ms: int) -> None:
-    """Build aside and move the result into its place, so that what is there is whole."""
+def _build(bot: Bot, copy: Path, content: str, limit_ms: int) -> None:
+    """Copy the folder and build there. What is no bot in the end is taken away again."""
     assert bot.folder is not None
-    aside = copy.with_name(f"{copy.name}.part")
-    shutil.rmtree(aside, ignore_errors=True)
-    files = list(
-        bot_files(bot.folder)
-    )  # All before the first is copied: the cache may be among them.
-    aside.mkdir()
-    for path in files:
-        target = aside / path.relative_to(bot.folder)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(path, target)
+    shutil.rmtree(copy, ignore_errors=True)
     log = build_log(copy)
     log.unlink(missing_ok=True)
     try:
-        ended = _run(bot, aside, log, limit_ms)
-        missing = _not_found(log) if ended == NOT_FOUND else None
-        if missing is not None:
-            raise MissingCommand(f"{bot.name}: the command {missing} was not found")
-        if ended is not None:
-            raise BuildFailed(f"{bot.name}: the build {ended}: {shlex.join(bot.build)}", log)
-        aside.rename(copy)
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
+        copy.mkdir()
+        copy_folder(bot.folder, copy)
+        if hash_folder(copy) != content:
+            raise BadBot(f"{bot.name}: {bot.folder} has changed since it was read")
+        _run(bot, copy, log, limit_ms)
+    except BaseException:
+        shutil.rmtree(copy, ignore_errors=True)
+        raise
 
 
-def _run(bot: Bot, folder: Path, log: Path, limit_ms: int) -> str | None:
-    """Run the build; what went wrong, or None."""
-    command = (*TO_STDERR, *bot.build)
-    process = BotProcess(command, cwd=folder, env=environment(bot), log=log.resolve())
+def _run(bot: Bot, copy: Path, log: Path, limit_ms: int) -> None:
+    command, told = (*TO_STDERR, *bot.build), shlex.join(bot.build)
     try:
-        process.await_start(limit_ms / 1000)
-        process.end_input()
-        ended = process.how_it_ended(limit_ms / 1000)
+        process = BotProcess(command, cwd=copy, env=environment(bot), log=log.resolve())
+        try:
+            process.await_start(limit_ms / 1000)
+            process.end_input()
+            status = process.exit_status(limit_ms / 1000)
+        finally:
+            process.close()
     except NoStart as problem:
-        return f"could not be run: {problem}"
-    finally:
-        process.close()
-    if ended is None:
-        return f"did not end within {show_ms(limit_ms)}"
-    return None if ended == "exited with status 0" else ended
-
-
-def _not_found(log: Path) -> str | None:
-    """The command that a shell says is not there."""
-    found = _NAMED.search(_said(log))
-    return found[1] if found else None
+        raise BuildFailed(f"{bot.name}: the build could not be run: {problem}") from None
+    said = _said(log)
+    named = _NAMED.search(said)
+    if status == NOT_FOUND and named is not None:
+        raise MissingCommand(f"{bot.name}: the command {named[1]} was not found")
+    if status != 0:
+        limit = f"did not end within {show_ms(limit_ms)}"
+        how = limit if status is None else told_status(status)
+        failed = BuildFailed(f"{bot.name}: the build {how}: {told}")
+        failed.quoted = said
+        raise failed
 
 
 def _said(log: Path) -> str:

@@ -5,26 +5,39 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from referee.bots.manifest import Bot
 
 
 def environment(bot: Bot) -> dict[str, str]:
-    """The referee's environment and the manifest's; this Python last, for want of another."""
-    env = {**os.environ, **bot.env}
+    """The referee's environment and the manifest's; this Python last, for want of another.
+
+    Without PYTHONUNBUFFERED: it hides a missing flush where it is set, and there alone.
+    """
+    env = {**os.environ}
+    env.pop("PYTHONUNBUFFERED", None)
+    env |= bot.env
     here = str(Path(sys.executable).parent)
     env["PATH"] = env.get("PATH", os.defpath) + os.pathsep + here
     return env
 
 
-def missing_command(bot: Bot) -> str | None:
-    """The program that this bot names and this machine does not have; None if all are there.
+def is_there(bot: Bot, words: Sequence[str]) -> bool:
+    """Whether the system would find the program of a command that runs in the bot's folder.
 
-    A path is the bot's own business: its build may make it, and starting it tells.
+    A path is not looked at: starting it tells more.
     """
-    path = environment(bot)["PATH"]
-    for words in (bot.build, bot.command):
-        if words and "/" not in words[0] and shutil.which(words[0], path=path) is None:
-            return words[0]
-    return None
+    if "/" in words[0]:
+        return True
+    folder = bot.folder or Path()
+    entries = environment(bot)["PATH"].split(os.pathsep)
+    path = os.pathsep.join(str(folder / entry) for entry in entries)
+    return shutil.which(words[0], path=path) is not None
+
+
+def missing_command(bot: Bot) -> str | None:
+    """The program that has to be there first and is not; None if it is."""
+    words = bot.build or bot.command
+    return None if is_there(bot, words) else words[0]

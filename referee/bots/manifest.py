@@ -7,13 +7,14 @@ import os
 import re
 import shlex
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
+from referee.bots.contents import hash_folder
 from referee.mistake import Mistake
 from referee.protocol.messages import NAME_LIMIT
 
@@ -135,7 +136,26 @@ def _there(test: Callable[[], bool]) -> bool:
 
 def read_bot(folder: Path) -> Bot:
     """The bot in a folder with a `bot.toml`."""
-    path = folder / MANIFEST
+    manifest = _read_manifest(folder / MANIFEST)
+    try:
+        content = hash_folder(folder)
+    except OSError as error:
+        raise BadBot(f"{error.filename}: {error.strerror}") from None
+    return Bot(
+        name=manifest.name,
+        command=tuple(manifest.command),
+        build=tuple(manifest.build),
+        folder=folder.resolve(),
+        variants=None if manifest.variants is None else tuple(manifest.variants),
+        games_at_once=manifest.games_at_once,
+        env=manifest.env,
+        version=manifest.version,
+        description=manifest.description,
+        hash=content,
+    )
+
+
+def _read_manifest(path: Path) -> Manifest:
     try:
         raw = tomllib.loads(path.read_text("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -168,18 +188,7 @@ def read_bot(folder: Path) -> Bot:
     for name, value in manifest.env.items():
         if not name or "=" in name or "\0" in name + value:
             raise BadBot(f"{path}: env cannot set {name!r} to {value!r}")
-    return Bot(
-        name=manifest.name,
-        command=tuple(manifest.command),
-        build=tuple(manifest.build),
-        folder=folder.resolve(),
-        variants=None if manifest.variants is None else tuple(manifest.variants),
-        games_at_once=manifest.games_at_once,
-        env=manifest.env,
-        version=manifest.version,
-        description=manifest.description,
-        hash=hash_folder(folder),
-    )
+    return manifest
 
 
 def _words(words: list[str]) -> bool:
@@ -199,7 +208,8 @@ def _from_command(name: str, command: str) -> Bot:
     for word in words:
         path = Path(word)
         if _there(path.is_file) and os.access(path, os.R_OK):
-            digest.update(path.read_bytes())
+            with path.open("rb") as file:
+                digest.update(hashlib.file_digest(file, "sha256").digest())
     return Bot(name=name, command=tuple(words), hash=digest.hexdigest()[:16])
 
 
@@ -209,21 +219,6 @@ def check_name(where: str, name: str) -> None:
             f"{where}: a bot's name has 1 to {NAME_LIMIT} letters, digits, spaces or any of "
             f"._+#()- and starts with a letter or digit"
         )
-
-
-def hash_folder(folder: Path) -> str:
-    digest = hashlib.sha256()
-    for path in sorted(bot_files(folder)):
-        digest.update(os.fsencode(path.relative_to(folder)) + b"\0")
-        digest.update(hashlib.sha256(path.read_bytes()).digest())
-    return digest.hexdigest()[:16]
-
-
-def bot_files(folder: Path) -> Iterator[Path]:
-    """What makes the bot what it is: every file in its folder, less what only lies about there."""
-    for path in folder.rglob("*"):
-        if path.is_file() and "__pycache__" not in path.parts and ".git" not in path.parts:
-            yield path
 
 
 def _known_keys() -> str:

@@ -24,6 +24,16 @@ class NoStart(Exception):
     """The bot's command could not be run; the message says why."""
 
 
+def told_status(status: int) -> str:
+    """An exit status in words, a negative one as the signal that it stands for."""
+    if status >= 0:
+        return f"exited with status {status}"
+    try:
+        return f"was killed by {signal.Signals(-status).name}"
+    except ValueError:
+        return f"was killed by signal {-status}"
+
+
 class BotProcess:
     """A bot, started. `stdin` and `stdout` are non-blocking file descriptors of the pipes."""
 
@@ -82,17 +92,17 @@ class BotProcess:
             # The id of another process's CPU clock, as clock_getcpuclockid makes it.
             self._cpu_clock = (~self.pid << 3) | 2
 
-    def how_it_ended(self, within_s: float = 0.0) -> str | None:
-        """`exited with status 3`, `was killed by SIGSEGV`; None if it is still running."""
+    def exit_status(self, within_s: float = 0.0) -> int | None:
+        """With which it ended, negative for a signal; None if it is still running."""
         if not self._hear(within_s, b"exit", b"signal"):
             return None
         word, _, rest = self._line_of(b"exit", b"signal").partition(b" ")
-        if word == b"exit":
-            return f"exited with status {int(rest)}"
-        try:
-            return f"was killed by {signal.Signals(int(rest)).name}"
-        except ValueError:
-            return f"was killed by signal {int(rest)}"
+        return int(rest) if word == b"exit" else -int(rest)
+
+    def how_it_ended(self, within_s: float = 0.0) -> str | None:
+        """`exited with status 3`, `was killed by SIGSEGV`; None if it is still running."""
+        status = self.exit_status(within_s)
+        return None if status is None else told_status(status)
 
     def cpu_ns(self) -> int:
         """CPU time of the bot's main process so far, 0 where the system does not tell."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import shlex
 import time
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 from rich.text import Text
 
-from referee.bots.building import built
 from referee.bots.manifest import find_bot
 from referee.cli import console
 from referee.clock import (
@@ -27,12 +27,20 @@ from referee.workshop.check.run import STEPS, check_bot
 from referee.workshop.check.sitting import Terms
 
 DEFAULT_TIME = "1s"
+FIRST_LINES, LAST_LINES = 12, 16
+"""Of stderr: some languages begin a trace with the error, others end it so, and Node has ten lines
+of calls below it; before the trace there may be a log."""
+LINE_WIDTH = 300
+"""Of a line of stderr."""
+NARROWEST = 20
+"""A column on a terminal, however narrow that is."""
 NAME_WIDTH = max(len("variant difference"), *map(len, STEPS))
 MARKS = {"passed": "pass", "failed": "FAIL", "skipped": "skip", "not tried": "----"}
 STYLES = {"passed": "green", "failed": "bold red", "skipped": "dim", "not tried": "dim"}
 EXAMPLES = """
 Each step passes or fails, with a sentence; with one that fails comes what the bot was sent and what
-it wrote, to stdout and to stderr. Exit status 0 only if all pass, 1 if one fails.
+it wrote, to stdout and to stderr. A bot that has to be built is built first, which is a step too.
+Exit status 0 only if all pass, 1 if one fails.
 
 **Examples**
 
@@ -66,7 +74,9 @@ def check_command(
     verbose: Annotated[
         bool,
         typer.Option(
-            "--verbose", help="Show what was sent and written in the steps that passed as well."
+            "--verbose",
+            help="Show what was sent and written in the steps that passed as well, and all of "
+            "stderr.",
         ),
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
@@ -77,15 +87,15 @@ def check_command(
     terms = Terms(
         clock=Clock(move_ms=limits[0]), startup_ms=limits[1], warm_up_ms=DEFAULT_WARM_UP_MS
     )
-    ready = built(find_bot(bot))
+    found = find_bot(bot)
     if json:
-        report = check_bot(ready, terms, variants)
+        report = check_bot(found, terms, variants, on_build=console.tell_build)
         console.print_json(report)
     else:
         began = time.monotonic()
         page = _Page(verbose)
-        page.print(f"Checking {ready.name}: {shlex.join(ready.command)}")
-        report = check_bot(ready, terms, variants, page.add)
+        page.begin(found.name, found.command)
+        report = check_bot(found, terms, variants, page.add, console.tell_build)
         page.end(report, time.monotonic() - began)
     if not report.passed:
         raise typer.Exit(console.DOES_NOT_HOLD)
@@ -109,6 +119,10 @@ class _Page:
         self._left_out: list[Step] = []
         """Steps in a row that were not tried for the same reason: one line does for them."""
 
+    def begin(self, name: str, command: Sequence[str]) -> None:
+        # Not filled: a command is there to be copied.
+        console.out.print(console.printable(f"Checking {name}: {shlex.join(command)}"))
+
     def add(self, step: Step) -> None:
         if self._left_out and (step.result, step.detail) != self._reason():
             self._show_left_out()
@@ -119,21 +133,18 @@ class _Page:
         if step.result == "failed" or self._verbose:
             self._quote("sent", step.sent)
             self._quote("stdout", step.stdout or ["(nothing)"] if step.sent else step.stdout)
-            self._quote("stderr", step.stderr)
+            self._quote("stderr", step.stderr if self._verbose else _head_and_tail(step.stderr))
 
     def end(self, report: Report, seconds: float) -> None:
         self._show_left_out()
         count = amount(len(report.steps), "step")
         if report.passed:
-            self.print(f"{report.bot}: passed, {count} in {seconds:.1f} s.", "green")
+            told = f"{report.bot}: passed, {count} in {seconds:.1f} s."
+            _hang(Text(), told, "green")
         else:
             failed = ", ".join(report.failed)
-            self.print(
-                f"{report.bot}: {len(report.failed)} of {count} failed: {failed}.", "bold red"
-            )
-
-    def print(self, text: str, style: str = "") -> None:
-        console.out.print(Text(console.printable(text), style))
+            told = f"{report.bot}: {len(report.failed)} of {count} failed: {failed}."
+            _hang(Text(), told, "bold red")
 
     def _reason(self) -> tuple[str, str]:
         return self._left_out[0].result, self._left_out[0].detail
@@ -149,10 +160,33 @@ class _Page:
         self._show("not tried", f"{len(steps)} steps", f"not tried: {steps[0].detail} ({names})")
 
     def _show(self, result: str, name: str, detail: str) -> None:
-        told = f"  {console.printable(name):{NAME_WIDTH}}  {console.printable(detail)}"
-        console.out.print(Text.assemble((MARKS[result], STYLES[result]), told))
+        named = f"  {console.printable(name):{NAME_WIDTH}}  "
+        _hang(Text.assemble((MARKS[result], STYLES[result]), named), detail)
 
     def _quote(self, name: str, lines: list[str]) -> None:
         for place, line in enumerate(lines):
             head = name if place == 0 else ""
-            console.out.print(Text(f"        {head:6}  {console.printable(line)}", "dim"))
+            _hang(Text(f"        {head:6}  ", "dim"), line, "dim")
+
+
+def _head_and_tail(lines: list[str]) -> list[str]:
+    """The first lines and the last, with one on what is left out between them."""
+    cut = [f"{line[:LINE_WIDTH]}…" if len(line) > LINE_WIDTH else line for line in lines]
+    left_out = len(lines) - FIRST_LINES - LAST_LINES
+    if left_out <= 1:
+        return cut
+    between = f"({left_out} more lines between; --verbose shows all)"
+    return [*cut[:FIRST_LINES], between, *cut[-LAST_LINES:]]
+
+
+def _hang(head: Text, body: str, style: str = "") -> None:
+    """On a terminal, a text that is filled beside its head; elsewhere one line."""
+    text = Text(console.printable(body), style)
+    if not console.out.is_terminal:
+        console.out.print(Text.assemble(head, text))
+        return
+    width = max(NARROWEST, console.out.width - head.cell_len)
+    for line in text.wrap(console.out, width):
+        line.rstrip()
+        console.out.print(Text.assemble(head, line))
+        head = Text(" " * head.cell_len)

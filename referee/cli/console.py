@@ -8,7 +8,7 @@ Exit statuses, the same for every command:
     3    the system refused: disk full, no permission
     4    the variant's script, or the referee itself, failed in a game; nobody lost by it
     10…  with --strict, the gravest fault of a bot, in the order of the blame codes
-    130  interrupted by Ctrl-C; 143 by SIGTERM
+    130  interrupted by Ctrl-C; 143 by SIGTERM or a closed terminal
 """
 
 from __future__ import annotations
@@ -48,12 +48,14 @@ def __getattr__(name: str) -> Any:
 
 
 class Terminated(BaseException):
-    """SIGTERM: end in good order."""
+    """SIGTERM, or the terminal was closed: end in good order."""
 
 
 def run(app: typer.Typer, words: list[str]) -> NoReturn:
     """Run a command and exit with its status, never with a traceback for a known trouble."""
     signal.signal(signal.SIGTERM, _on_sigterm)
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as nohup has it
+        signal.signal(signal.SIGHUP, _on_sigterm)
     try:
         status = _invoke(app, words)
         sys.stdout.flush()
@@ -103,6 +105,11 @@ def fail(sentence: str, status: int) -> int:
     """Say what is wrong in one line, and give the exit status back."""
     print(f"referee: {printable(sentence)}", file=sys.stderr)
     return status
+
+
+def tell_build(name: str) -> None:
+    """A build may take a while: say what is being waited for."""
+    print(f"building {printable(name)}", file=sys.stderr, flush=True)
 
 
 def quoted(text: str) -> list[str]:

@@ -1,5 +1,6 @@
 """Faults in a tournament, told in one line each while it runs.
 
+Only those of this run, where a tournament goes on; its earlier ones were told when they happened.
 Only the first few of each bot, so that a broken one does not scroll the others off the screen; all
 of them are in the store, in the table and in the report. Forfeits are not told: that the bot is out
 has been said when it went.
@@ -33,6 +34,10 @@ class FirstFaults:
         self._told: set[tuple[int, int, int]] = set()
         self._counts: Counter[int] = Counter()
         """By bot."""
+
+    def know(self, store: Store) -> None:
+        """What is in the store now is not to be told."""
+        self._told.update(fault[:3] for fault in store.faults())
 
     def new_lines(self, store: Store) -> list[str]:
         """What is in the store now and is to be told."""

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-import sys
 import time
 from pathlib import Path
-from typing import IO, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
@@ -15,7 +14,8 @@ from rich.table import Table
 from rich.text import Text
 
 from referee.cli import console
-from referee.cli.logs import last_line
+from referee.cli.logs import log_lines
+from referee.cli.records_file import RecordsFile
 from referee.clock import (
     DEFAULT_GRACE_MS,
     DEFAULT_STARTUP_MS,
@@ -33,7 +33,7 @@ from referee.match import (
 )
 from referee.mistake import FAILED
 from referee.ratings.sprt import Decision, parse_sprt
-from referee.record import Record, encode_record
+from referee.record import Record
 from referee.reports.fault_line import fault_line
 from referee.rules.numbers import amount
 from referee.verdict import PRECEDENCE, Ending, Fault, exit_status
@@ -41,7 +41,6 @@ from referee.verdict import PRECEDENCE, Ending, Fault, exit_status
 DEFAULT_GAMES = 100
 MOST_SPRT_GAMES = 100_000
 REFRESH_S = 0.1
-FLUSH_S = 1.0
 SHOWN_FAULTS = 3
 LOGS = "referee-logs"
 EXAMPLES = """
@@ -136,7 +135,8 @@ def match_command(
     if games is None:
         games = DEFAULT_GAMES if test is None else MOST_SPRT_GAMES
     faults = _FirstFaults()
-    with RecordsFile(records) as file, _Progress(games) as progress:
+    file, folder = RecordsFile(records), logs or default_logs()
+    with file, _Progress(games) as progress:
 
         def keep(record: Record) -> None:
             file.add(record)
@@ -157,16 +157,17 @@ def match_command(
             think="parallel" if think == "parallel" else "in turn",
             at_once=at_once,
             pin=pin,
-            logs=logs or default_logs(),
+            logs=folder,
             sprt=test,
             on_record=keep,
+            on_build=console.tell_build,
         )
         took_s = progress.took_s()
     if json:
         console.print_json(result)
     else:
         _show(screen, result, took_s, pin=pin and think == "in-turn")
-        _show_faults(screen, result, faults.lines(result, variant))
+        _show_faults(screen, result, faults.lines(result, variant, kept=folder is not None))
     if result.errors:
         reason, times = next(iter(result.errors.items()))
         told = f"the variant failed {amount(times, 'time')}, nobody loses by it: {reason}"
@@ -186,48 +187,6 @@ def default_logs() -> Path | None:
     except BadMatch as bad:
         console.err.print(f"{bad}; what bots write to stderr is lost")
         return None
-
-
-class RecordsFile:
-    """Where records go. It is opened with the first of them, so that a match that cannot be
-    played overwrites nothing."""
-
-    def __init__(self, path: str | None) -> None:
-        self._path = path
-        self._file: IO[bytes] | None = None
-        self._flushed = 0.0
-
-    def __enter__(self) -> RecordsFile:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        try:
-            if self._path == "-":
-                sys.stdout.buffer.flush()
-            elif self._file is not None:
-                self._file.close()
-        except OSError as error:
-            raise self._named(error) from None
-
-    def add(self, record: Record) -> None:
-        if self._path is None:
-            return
-        try:
-            if self._file is None:
-                if self._path == "-":
-                    self._file = sys.stdout.buffer
-                else:
-                    self._file = open(self._path, "wb")  # noqa: SIM115  # __exit__ closes it
-            self._file.write(encode_record(record) + b"\n")
-            if time.monotonic() - self._flushed > FLUSH_S:
-                self._file.flush()
-                self._flushed = time.monotonic()
-        except OSError as error:
-            raise self._named(error) from None
-
-    def _named(self, error: OSError) -> OSError:
-        error.filename = "standard output" if self._path == "-" else self._path
-        return error
 
 
 class _Progress:
@@ -355,12 +314,12 @@ class _FirstFaults:
             if len(kept) < SHOWN_FAULTS:
                 kept.append((record, fault))
 
-    def lines(self, result: MatchResult, variant: str) -> dict[str, list[str]]:
-        """By player: a line for each."""
+    def lines(self, result: MatchResult, variant: str, *, kept: bool) -> dict[str, list[str]]:
+        """By player: a line for each. `kept` is whether there are logs."""
         logs = {player: Path(path) for player, path in result.logs.items()}
         return {
-            player: [fault_line(*fault, logs.get(player), variant) for fault in kept]
-            for player, kept in self._kept.items()
+            player: [fault_line(*fault, logs.get(player), variant, kept=kept) for fault in faults]
+            for player, faults in self._kept.items()
         }
 
 
@@ -375,6 +334,5 @@ def _show_faults(screen: Console, result: MatchResult, lines: dict[str, list[str
         if sum(counts.values()) > SHOWN_FAULTS:
             screen.print(f"  … and {sum(counts.values()) - SHOWN_FAULTS} more")
     for player, path in result.logs.items():
-        screen.print(f"stderr of {player}: {path}")
-        if result.fault_counts[player]:
-            screen.print(f"  which ends: {last_line(Path(path))}")
+        for line in log_lines(player, Path(path), failed=bool(result.fault_counts[player])):
+            screen.print(line)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from referee.bots.environment import missing_command
-from referee.bots.manifest import read_bot
+from referee.bots.manifest import read_bot, sample_bots
 from referee.cli import console
 from referee.workshop.new_bot import LANGUAGES, new_bot
 
@@ -42,13 +41,16 @@ def new_bot_command(
     if json:
         console.print_json(made)
     else:
-        folder = Path(made.folder)
-        there = shlex.quote(str(folder) if folder.is_absolute() else f"./{folder}")
-        console.out.print(f"{made.name}, a bot in {made.language}, is in {made.folder}. Next:")
-        console.out.print(f"  referee check {there}")
-        console.out.print(f"  referee watch {there} highest --variant {made.variant}")
-        console.out.print(f"  referee match {there} highest --variant {made.variant} --games 200")
+        spoken = LANGUAGES[made.language]
+        console.out.print(f"{made.name}, a bot in {spoken}, is in {made.folder}. Next:")
+        for command in made.commands:
+            console.out.print(f"  {command}")
         console.out.print(f"Then write choose() in {made.edit}.")
+    if name in sample_bots():
+        console.err.print(
+            f"a sample bot is called {name} too: ./{name} is yours, and so is {name} "
+            "where its folder is"
+        )
     if missing is not None:
         console.err.print(f"the command {missing} was not found: the bot cannot run before it is")
 

@@ -109,7 +109,7 @@ play_command.__doc__ = f"{play_command.__doc__}\n{EXAMPLES}"
 def _find_bot(text: str, variant: str) -> Bot:
     bot = find_bot(text)
     bot.must_play(variant)
-    return built(bot)
+    return built(bot, on_build=console.tell_build)
 
 
 def _players(names: list[str], bot: Bot | None, bot_seat: int) -> tuple[str, str]:

@@ -20,8 +20,26 @@ from referee.record import BadRecord, Record, read_records
 from referee.replaying import Mismatch
 from referee.rules.numbers import amount
 from referee.store.database import BadStore, Store
-from referee.verdict import Fault
-from referee.workshop.repro import BadRepro, Heard, Repro, Running, Seen, Told, Waiting, repro
+from referee.verdict import AT_START, Ending, Fault
+from referee.workshop.repro import (
+    BadRepro,
+    Heard,
+    Repro,
+    Running,
+    Seen,
+    Told,
+    Waiting,
+    has_changed,
+    repro,
+)
+
+ANEW = (
+    "The bot was started anew for this game: a fault that needs the games before it in the same "
+    "process cannot come."
+)
+AT_RANDOM = (
+    "A bot that plays at random can repeat its moves only if it draws by the bot_seed of start."
+)
 
 _decode = msgspec.msgpack.Decoder(Record).decode
 
@@ -95,7 +113,7 @@ def repro_command(
     screen = _Screen(record, place, found, quiet=json)
     told = repro(
         talk,
-        built(found),
+        built(found, on_build=console.tell_build),
         from_turn=from_turn,
         tell=screen,
         pause=_wait_for_enter if wait else None,
@@ -160,12 +178,14 @@ class _Screen:
         names = record.players
         title = f"Game {record.game} of {record.variant}: {names[0]} against {names[1]}"
         place = "" if bot.name == names[seat] else f" in place of {names[seat]}"
-        self._title = f"{title}. {bot.name} has seat {seat}{place}, and the clock is off."
+        self._title = [f"{title}. {bot.name} has seat {seat}{place}, and the clock is off."]
+        if has_changed(record, seat, bot):
+            self._title.append(f"{bot.name} has changed since the game: its hash is another.")
 
     def __call__(self, told: Told) -> None:
-        if self._title:
-            self._print(self._title)
-            self._title = ""
+        for line in self._title:
+            self._print(line)
+        self._title.clear()
         if isinstance(told, Running):
             hint = f"a debugger can be attached, for example gdb -p {told.pid}; --wait leaves time"
             console.err.print(f"{self._name} is process {told.pid}: {hint}")
@@ -205,23 +225,42 @@ def _shown(move: Any) -> str:
 
 
 def _fault_text(seen: Seen) -> str:
+    before = "before " if seen.code in AT_START else ""
+    recorded = "" if seen.recorded is None else f"; recorded is {_shown(seen.recorded)}"
     came = f"; it sent {seen.received}" if seen.received else ""
-    return f"turn {seen.turn}: {seen.code}, {seen.detail}{came}"
+    return f"{before}turn {seen.turn}: {seen.code}, {seen.detail}{recorded}{came}"
 
 
 def _conclusion(told: Repro) -> list[str]:
-    compared = [heard for heard in told.answers if heard.same is not None]
-    if not compared:
-        first = "No answer is recorded that could be compared"
-    elif told.differences:
-        first = f"{told.differences} of {amount(len(compared), 'answer')} not as recorded"
-    else:
-        first = f"{amount(len(compared), 'answer')}, all as recorded"
     recorded, seen = told.recorded, told.seen
-    now = "" if seen is None else f"; now there was {seen.code} at turn {seen.turn}"
+    now = "" if seen is None else f"; now there was {_named(seen.code, seen.turn)}"
     if recorded is None:
-        return [first, f"The record has no fault of {told.player}{now}."]
-    fault = f"The recorded fault, {recorded.code} at turn {recorded.turn},"
+        return [*_comparison(told), f"The record has no fault of {told.player}{now}."]
+    fault = f"The recorded fault, {_named(recorded.code, recorded.turn)},"
     if told.came_again:
-        return [first, f"{fault} came again."]
-    return [first, f"{fault} did not come again{now}."]
+        return [*_comparison(told), f"{fault} came again."]
+    lines = [*_comparison(told), f"{fault} did not come again{now}."]
+    if seen is None and recorded.code not in AT_START:
+        lines.append(ANEW)
+    return lines
+
+
+def _named(code: Ending, turn: int) -> str:
+    """A fault; one at the start has no turn."""
+    return code if code in AT_START or code is Ending.FORFEIT else f"{code} at turn {turn}"
+
+
+def _comparison(told: Repro) -> list[str]:
+    """How the answers went."""
+    compared = sum(heard.same is not None for heard in told.answers)
+    if not compared and not told.missing:
+        return ["No answer is recorded that could be compared"]
+    if not compared:
+        return [f"{amount(told.missing, 'recorded answer')}, and the bot gave none"]
+    more = f"; {told.missing} more recorded, to which it did not come" if told.missing else ""
+    if not told.differences:
+        return [f"{amount(compared, 'answer')}, all as recorded{more}"]
+    lines = [f"{told.differences} of {amount(compared, 'answer')} not as recorded{more}"]
+    if 2 * told.differences > compared and told.bot == told.player:
+        lines.append(AT_RANDOM)
+    return lines

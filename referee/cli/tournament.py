@@ -11,7 +11,7 @@ import typer
 
 from referee.bots.manifest import BadBot
 from referee.cli import console
-from referee.cli.logs import last_line, newest_log
+from referee.cli.logs import log_lines, newest_log
 from referee.cli.screen import Screen
 from referee.cli.watching import Lines, LiveView, Stream, Watchers
 from referee.mistake import FAILED
@@ -358,5 +358,5 @@ def _show_logs(screen: Screen, folder: Path, bots: Iterable[str]) -> None:
     for name in bots:
         log = newest_log(folder / "logs", name)
         if log is not None:
-            screen.print(f"stderr of {name}: {log}")
-            screen.print(f"  which ends: {last_line(log)}")
+            for line in log_lines(name, log, failed=True):
+                screen.print(line)

@@ -14,10 +14,13 @@ import typer
 from referee.bots.building import built
 from referee.bots.manifest import Bot, find_bot
 from referee.cli import console
-from referee.cli.match import RecordsFile, default_logs
+from referee.cli.logs import log_lines
+from referee.cli.match import default_logs
+from referee.cli.records_file import RecordsFile
 from referee.clock import read_clock, read_duration_ms
 from referee.match import DEFAULT_TIME, BadMatch, check_logs
 from referee.mistake import FAILED
+from referee.record import Record
 from referee.reports.fault_line import fault_line
 from referee.rules.registry import build_variant
 from referee.verdict import Ending
@@ -82,20 +85,34 @@ def watch_command(
     seed = secrets.token_hex(8) if seed is None else seed
     if not seed or not seed.isprintable():
         raise BadMatch(f"a seed is printable text, not {seed!r}")
+    file = RecordsFile(records)
     folder = default_logs() if logs is None else check_logs(logs)
-    bots = built(bots[0]), built(bots[1])
+    ready = [built(bot, on_build=console.tell_build) for bot in bots]
+    bots = ready[0], ready[1]
     audience = _Audience((bots[0].name, bots[1].name), pause_s, step=step)
     show = Show(variant=rules, bots=bots, seed=seed, clock=clock, logs=folder)
-    with RecordsFile(records) as file:
+    with file:
         record = watch(show, audience)
         file.add(record)
-    for fault in record.faults():
-        log = folder and folder / f"{record.players[fault.seat]}.stderr.txt"
-        audience.tell(fault_line(record, fault, log if log and log.exists() else None, variant))
+    audience.tell(*_fault_and_log_lines(record, folder, variant))
     if record.ending is Ending.REFEREE_ERROR:
         told = f"the variant failed, nobody loses by it: {record.reason}"
         raise typer.Exit(console.fail(told, FAILED))
     audience.tell(f"Seed {seed}: with --seed {shlex.quote(seed)} the same game is dealt again.")
+
+
+def _fault_and_log_lines(record: Record, folder: Path | None, variant: str) -> list[str]:
+    """Why a bot lost, and where the stderr of each is that wrote any."""
+    paths = {name: folder / f"{name}.stderr.txt" for name in record.players} if folder else {}
+    logs = {name: log for name, log in paths.items() if log.exists()}
+    failed = {record.players[fault.seat]: fault for fault in record.faults()}
+    lines = [
+        fault_line(record, fault, logs.get(name), variant, kept=folder is not None)
+        for name, fault in failed.items()
+    ]
+    for name, log in logs.items():
+        lines += log_lines(name, log, failed=name in failed)
+    return lines
 
 
 def _two(first: Bot, second: Bot, variant: str) -> tuple[Bot, Bot]:

@@ -86,6 +86,10 @@ class FaultLines:
             if event.new == self._seen or not self._look.is_due():
                 return []
             self._seen = event.new
+        elif isinstance(event, Started) and event.resumed:
+            with Store.read(event.folder) as before:
+                self._faults.know(before)
+            return []
         elif not isinstance(event, Finished):
             return []
         if self._store is None:
@@ -257,7 +261,11 @@ class Stream:
 
 
 def told(event: Building | LeftOut | Started | BotOut | RoundEnded) -> list[str]:
-    """An event as lines for people."""
+    """An event as lines for people, whatever a stranger's bot.toml made of it."""
+    return [console.printable(line) for line in _told(event)]
+
+
+def _told(event: Building | LeftOut | Started | BotOut | RoundEnded) -> list[str]:
     if isinstance(event, Building):
         return [f"building {event.bot}"]
     if isinstance(event, LeftOut):

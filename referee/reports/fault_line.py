@@ -24,12 +24,17 @@ LONGEST_ANSWER = 250
 
 
 def fault_line(
-    record: Record, fault: Fault, log: Path | None = None, script: str | None = None
+    record: Record,
+    fault: Fault,
+    log: Path | None = None,
+    script: str | None = None,
+    *,
+    kept: bool = True,
 ) -> str:
     """A fault in one line, fit for a terminal whatever the bot and its record say.
 
-    `log` is where the stderr is, if there is any, and `script` where the variant is, if not under
-    its own name.
+    `log` is where the stderr is, if the bot wrote any; `kept` is whether it would have been kept;
+    `script` is where the variant is, if not under its own name.
     """
     name = record.players[fault.seat]
     told = (
@@ -37,7 +42,7 @@ def fault_line(
         f"{_cut(fault.detail, LONGEST_DETAIL)}",
         _sent(record, fault, script),
         _came(fault),
-        "no stderr was kept" if log is None else f"its stderr is in {log}",
+        _stderr(log, kept=kept),
     )
     line = "; ".join(told).encode("utf-8", "backslashreplace")
     return excerpt(line, limit=len(line))
@@ -63,6 +68,12 @@ def _came(fault: Fault) -> str:
     if fault.received:
         return f"it sent back {_cut(fault.received, LONGEST_ANSWER)}"
     return "it sent a resign back" if fault.code is Ending.RESIGN else "it sent nothing back"
+
+
+def _stderr(log: Path | None, *, kept: bool) -> str:
+    if log is not None:
+        return f"its stderr is in {log}"
+    return "it wrote nothing to stderr" if kept else "no stderr was kept"
 
 
 def _cut(text: str, limit: int) -> str:

@@ -69,6 +69,8 @@ class Standings(Struct, frozen=True, kw_only=True):
     tables: list[VariantTable]
     changes: list[str] = []
     """What was allowed to change while it was interrupted."""
+    left_out: dict[str, str] = {}
+    """Bots that could not be built or run, and why."""
     bracket: list[Round]
     """The rounds of a knockout or Swiss tournament; empty for others."""
 
@@ -96,6 +98,7 @@ class Setting(Struct, frozen=True, kw_only=True):
     seed: str | None
     level: str
     changes: list[str] = []
+    left_out: dict[str, str] = {}
 
 
 def standings(store: Store, *, rank_by: RankBy | None = None) -> Standings:
@@ -128,6 +131,7 @@ def setting_of(store: Store) -> Setting:
         seed=store.value("seed"),
         level=store.value("level") or "none",
         changes=(store.value("changes") or "").splitlines(),
+        left_out=msgspec.json.decode(store.value("left_out") or "{}", type=dict[str, str]),
     )
 
 
@@ -170,6 +174,7 @@ def standings_from(
         tables=tables,
         bracket=rounds,
         changes=setting.changes,
+        left_out=setting.left_out,
     )
 
 

@@ -38,7 +38,7 @@ STATUSES = {
     **{exit_status([code]): f"with `--strict`, `{code}`: {MEANINGS[code]}" for code in PRECEDENCE},
     console.INTERRUPTED: "interrupted by Ctrl-C",
     console.PIPE_CLOSED: "whoever read the output closed the pipe",
-    console.TERMINATED: "ended by SIGTERM",
+    console.TERMINATED: "ended by SIGTERM, or its terminal was closed",
 }
 """Every exit status. With --strict the gravest fault counts, which is the lowest number."""
 

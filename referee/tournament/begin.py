@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import secrets
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -33,7 +33,7 @@ from referee.tournament.entries import (
 )
 from referee.tournament.events import Listener
 from referee.tournament.ledger import Ledger
-from referee.tournament.readying import make_ready, ready_or_left_out
+from referee.tournament.readying import ready_or_left_out
 from referee.tournament.run import Coordinator, TournamentResult, nobody
 from referee.tournament.spec import BadSpec, Spec, changes, check
 from referee.version import __version__
@@ -68,8 +68,15 @@ def line_up(spec: Spec) -> Lineup:
     )
 
 
-def _reduced(lineup: Lineup, entries: Sequence[Entry]) -> Lineup:
+def _reduced(lineup: Lineup, entries: Sequence[Entry], left_out: Collection[str]) -> Lineup:
     """With these of its bots alone, less those that play none of the variants."""
+    spec = lineup.spec
+    challengers = spec.challengers or (lineup.entries[0].bot.name,)
+    for name in left_out:
+        if spec.format == "gauntlet" and name in challengers:
+            raise BadSpec(f"{name} is left out, and the gauntlet is played against it")
+        if name in spec.anchors:
+            raise BadSpec(f"{name} is left out, and the ratings are anchored to it")
     idle = lineup.idle()
     playing = [entry for entry in entries if entry.bot.name not in idle]
     names = players(lineup.spec, [entry.bot for entry in playing])
@@ -109,7 +116,8 @@ def play_tournament(
     Raises BadSpec, BadBot, BadVariant or BadStore before anything is started.
     """
     lineup = line_up(spec)
-    lineup = _reduced(lineup, ready_or_left_out(lineup.spec, lineup.entries, listener or nobody))
+    ready, left_out = ready_or_left_out(lineup.spec, lineup.entries, listener or nobody)
+    lineup = _reduced(lineup, ready, left_out)
     folder = Path(folder)
     seed = secrets.token_hex(8) if spec.seed is None else spec.seed
     values = {
@@ -120,6 +128,7 @@ def play_tournament(
         "seed": seed,
         "level": "none",
         "referee": __version__,
+        "left_out": msgspec.json.encode(left_out).decode(),
         "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
     with Store.create(folder, values, bot_rows(lineup.entries)) as store:
@@ -146,8 +155,6 @@ def resume_tournament(
     folder = Path(folder)
     with Store.open(folder) as store:
         lineup = _recall(store, given or {}, spec, allow_changes=allow_changes)
-        ready = make_ready(lineup.spec, lineup.entries, listener or nobody)
-        lineup = replace(lineup, entries=ready)
         store.set_value("spec", msgspec.json.encode(lineup.spec).decode())
         return _run(store, lineup, folder, listener, each_game=each_game)
 

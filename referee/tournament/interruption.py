@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM wait until no piece of work is half done.
+"""Ctrl-C, SIGTERM and a closed terminal wait until no piece of work is half done.
 
 An exception out of a signal handler may come between two statements that belong together, such as
 a game and its times. So while a tournament runs, a signal is noted, and what its handler would do
@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-HELD = (signal.SIGINT, signal.SIGTERM)
+HELD = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Interruption:

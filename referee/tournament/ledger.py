@@ -6,7 +6,7 @@ game: in the store, on the desk, or in a chunk that a worker has. A game is in e
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
@@ -71,6 +71,10 @@ class Ledger:
     @property
     def unfinished(self) -> bool:
         return bool(self._desk.waiting or self._flights)
+
+    def make_ready(self, ready: Callable[[list[Entry]], list[Entry]]) -> None:
+        """Have the bots made ready, before the first of them is asked for."""
+        self._entries = dict(zip(self._entries, ready(list(self._entries.values())), strict=True))
 
     def contestants(self) -> list[Contestant]:
         return [self._contestant(number) for number in sorted(self.bots)]

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from referee.bots.building import BuildFailed, MissingCommand, built, is_built
-from referee.bots.environment import missing_command
-from referee.bots.manifest import Bot
+from referee.bots.building import built
+from referee.bots.manifest import BadBot
 from referee.clock import read_duration_ms
 from referee.tournament.entries import Entry
 from referee.tournament.events import Building, LeftOut, Listener
@@ -21,23 +20,29 @@ from referee.tournament.spec import Spec
 
 
 def make_ready(spec: Spec, entries: Sequence[Entry], tell: Listener) -> list[Entry]:
-    """All of them, built. Raises MissingCommand, BuildFailed."""
-    return [replace(entry, bot=_ready(spec, entry.bot, tell)) for entry in entries]
+    """All of them, built. Raises BadBot."""
+    limit_ms = read_duration_ms(spec.build_time)
+
+    def on_build(name: str) -> None:
+        tell(Building(bot=name))
+
+    return [
+        replace(entry, bot=built(entry.bot, limit_ms=limit_ms, on_build=on_build))
+        for entry in entries
+    ]
 
 
-def ready_or_left_out(spec: Spec, entries: Sequence[Entry], tell: Listener) -> list[Entry]:
-    """Those that can be made ready. The listener hears of the others."""
+def ready_or_left_out(
+    spec: Spec, entries: Sequence[Entry], tell: Listener
+) -> tuple[list[Entry], dict[str, str]]:
+    """Those that can be made ready, and by name why the others are left out."""
     ready: list[Entry] = []
+    left_out: dict[str, str] = {}
     for entry in entries:
+        name = entry.bot.name
         try:
             ready += make_ready(spec, [entry], tell)
-        except (MissingCommand, BuildFailed) as problem:
-            why = str(problem).removeprefix(f"{entry.bot.name}: ")
-            tell(LeftOut(bot=entry.bot.name, why=why, output=problem.quoted))
-    return ready
-
-
-def _ready(spec: Spec, bot: Bot, tell: Listener) -> Bot:
-    if missing_command(bot) is None and not is_built(bot):
-        tell(Building(bot=bot.name))
-    return built(bot, limit_ms=read_duration_ms(spec.build_time))
+        except BadBot as problem:
+            why = left_out[name] = str(problem).removeprefix(f"{name}: ")
+            tell(LeftOut(bot=name, why=why, output=problem.quoted))
+    return ready, left_out

@@ -32,6 +32,7 @@ from referee.tournament.events import (
 )
 from referee.tournament.interruption import Interruption, held_signals
 from referee.tournament.ledger import Ledger
+from referee.tournament.readying import make_ready
 from referee.tournament.spec import Spec
 from referee.tournament.workers import LostWorker, Worker, Workers
 from referee.verdict import Ending
@@ -105,6 +106,8 @@ class Coordinator:
         ledger = self._ledger
         resumed = bool(ledger.rows)
         ledger.draw()
+        if ledger.unfinished:
+            ledger.make_ready(lambda entries: make_ready(self._spec, entries, self._tell))
         self._tell(self._started(resumed=resumed))
         if ledger.unfinished:
             # A tournament that is extended is not finished any more, nor is its seed to be told.

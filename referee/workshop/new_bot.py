@@ -7,16 +7,19 @@ second file, and a `bot.toml`. Words such as `@NAME@` in its files are filled in
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 
 from referee.bots.manifest import MANIFEST, BadBot, check_name
 from referee.rules.chance import Seeded
-from referee.rules.registry import build_variant
+from referee.rules.registry import BadVariant, blame_script, build_variant, is_path
+from referee.rules.variant import Variant
 
 TEMPLATES = Path(__file__).resolve().parent.parent / "templates"
 README = "README.md"
@@ -35,7 +38,10 @@ LANGUAGES = {
     "tcl": "Tcl",
 }
 """The templates, and what people call their languages."""
-ALIASES = {"c++": "cpp", "javascript": "node", "js": "node", "sh": "bash", "py": "python"}
+ALIASES = {
+    **{"c++": "cpp", "golang": "go", "javascript": "node", "js": "node"},
+    **{"nodejs": "node", "py": "python", "sh": "bash"},
+}
 
 
 class NewBot(Struct, frozen=True, kw_only=True):
@@ -44,9 +50,12 @@ class NewBot(Struct, frozen=True, kw_only=True):
     name: str
     language: str
     folder: str
-    variant: str
+    variant: str | None
+    """The one that it plays; None is all of them."""
     edit: str
     """The file whose `choose` is the author's to write."""
+    commands: list[str]
+    """What to type next, where the folder of the bot's folder is the current one."""
 
 
 def new_bot(
@@ -71,10 +80,11 @@ def new_bot(
         raise BadBot(f"{folder}: {error.strerror}") from None
     return NewBot(
         name=name,
-        language=words["LANGUAGE"],
+        language=template.name,
         folder=str(folder),
-        variant=words["VARIANT"],
+        variant=variant,
         edit=str(folder / words["BOT"]),
+        commands=_next(shlex.quote(_path(folder)), words),
     )
 
 
@@ -88,6 +98,19 @@ def find_language(text: str) -> str:
     raise BadBot(f"no template for {text!r}; {hint}")
 
 
+def _path(folder: Path) -> str:
+    """As a bot is named on the command line: a bare name would be that of a sample bot."""
+    return str(folder) if folder.is_absolute() else f"./{folder}"
+
+
+def _next(bot: str, words: Mapping[str, str]) -> list[str]:
+    return [
+        f"referee check {bot}{words['CHECK']}",
+        f"referee watch {bot} highest --variant {words['GAME']}",
+        f"referee match {bot} highest --variant {words['GAME']} --games 200",
+    ]
+
+
 def _files(template: Path) -> list[Path]:
     return sorted(path for path in template.iterdir() if path.is_file())
 
@@ -96,19 +119,32 @@ def _words(name: str, template: Path, variant: str, *, only: bool) -> Mapping[st
     """What the words in the files stand for."""
     rules = build_variant(variant, {})
     sources = {path.stem.lower(): path.name for path in _files(template) if path.name != MANIFEST}
-    position = rules.setup(Seeded("an example"))
-    seat = rules.actors(position)[0]
-    return {
+    view, legal = _example(rules)
+    words = {
         "NAME": name,
-        "FOLDER": f'"{name}"' if " " in name else name,
+        "HERE": shlex.quote(f"./{name}"),
         "LANGUAGE": LANGUAGES[template.name],
-        "VARIANT": variant,
+        "VARIANT": rules.name,
+        "GAME": shlex.quote(variant),
+        "CHECK": f" --variant {shlex.quote(variant)}" if is_path(variant) else "",
         "VARIANTS": f'variants = ["{rules.name}"]' if only else "",
         "BOT": sources["bot"],
         "PROTOCOL": sources["protocol"],
-        "VIEW": json.dumps(rules.view(position, seat)),
-        "LEGAL": json.dumps(rules.legal(position, seat)),
+        "VIEW": view,
+        "LEGAL": legal,
     }
+    commands = "\n".join(f"    {command}" for command in _next(words["HERE"], words))
+    return {**words, "COMMANDS": commands}
+
+
+def _example(rules: Variant[Any, Any]) -> tuple[str, str]:
+    """The first view of a game and its legal moves, as a bot gets them."""
+    try:
+        position = rules.setup(Seeded("an example"))
+        seat = rules.actors(position)[0]
+        return json.dumps(rules.view(position, seat)), json.dumps(rules.legal(position, seat))
+    except Exception as error:
+        raise BadVariant(blame_script(error, type(rules))) from error
 
 
 def _filled(text: str, words: Mapping[str, str]) -> str:

@@ -27,9 +27,10 @@ from referee.protocol.messages import (
     ResignReceived,
     ToBot,
 )
+from referee.record import Record
 from referee.replaying import NEVER_PLAYED
 from referee.rules.registry import BadVariant, blame_script
-from referee.rules.variant import IllegalMove, UnreadableMove
+from referee.rules.variant import IllegalMove, Seat, UnreadableMove
 from referee.verdict import AT_START, ENDS_PROCESS, BotFault, Ending, Fault
 from referee.workshop.unhurried import UnhurriedBot
 
@@ -81,8 +82,11 @@ class Seen(Struct, frozen=True, kw_only=True):
     """A fault that the bot is at now."""
 
     turn: int
+    """Its first one where it failed at its start."""
     sent: str
-    """The line that the bot got; empty where it had no turn."""
+    """The line that the bot got; empty where it had no turn, or did not come as far as that."""
+    recorded: int | str | None
+    """Its answer to that turn in the game; None where the record holds none."""
     code: Ending
     detail: str
     received: str = ""
@@ -101,6 +105,10 @@ class Repro(Struct, frozen=True, kw_only=True):
     answers: list[Heard]
     """From that turn on."""
     differences: int
+    missing: int
+    """How many more answers are recorded, from that turn on, that the bot did not get to give."""
+    changed: bool
+    """Whether the bot is the player, but not as it was in the game: its hash is another."""
     recorded: Fault | None
     """The fault of the player in the game."""
     seen: Seen | None
@@ -147,6 +155,8 @@ def repro(
     if seen is not None:
         tell(seen)
     recorded = of.fault
+    compared = [heard for heard in play.answers if heard.same is not None]
+    due = [asked for asked in of.turns if asked.answer is not None and asked.place >= from_turn]
     return Repro(
         game=record.game,
         variant=record.variant,
@@ -155,17 +165,32 @@ def repro(
         seat=of.seat,
         from_turn=from_turn,
         answers=play.answers,
-        differences=sum(heard.same is False for heard in play.answers),
+        differences=sum(not heard.same for heard in compared),
+        missing=len(due) - len(compared),
+        changed=has_changed(record, of.seat, bot),
         recorded=recorded,
         seen=seen,
-        came_again=None if recorded is None else seen is not None and _is_again(recorded, seen),
+        came_again=None if recorded is None else seen is not None and _is_again(of, recorded, seen),
     )
 
 
-def _is_again(recorded: Fault, seen: Seen) -> bool:
+def has_changed(record: Record, seat: Seat, bot: Bot) -> bool:
+    """Whether a bot that has the name of a player is not what the player was in the game."""
+    known = record.bots[seat].hash
+    return bot.name == record.players[seat] and bool(known) and bot.hash != known
+
+
+def _is_again(of: Dialogue, recorded: Fault, seen: Seen) -> bool:
     if recorded.code is Ending.FORFEIT:  # It follows from starts that failed.
         return seen.code in AT_START
-    return (recorded.code, recorded.turn) == (seen.code, seen.turn)
+    # A record puts what happened at the start to turn 1, whichever the first turn of the seat is.
+    first = _first(of)
+    return recorded.code is seen.code and max(recorded.turn, first) == max(seen.turn, first)
+
+
+def _first(of: Dialogue) -> int:
+    """The place of the seat's first turn; 1 where it had none."""
+    return of.turns[0].place if of.turns else 1
 
 
 class _Play:
@@ -186,7 +211,7 @@ class _Play:
         self._tell = tell
         self._pause = pause
         self.answers: list[Heard] = []
-        self._turn = 1
+        self._turn = _first(of)
         """The place in `moves` that a fault would leave empty now."""
         self._warned = False
 
@@ -324,9 +349,11 @@ class _Play:
         bot.hear(within_s=OUT_OF_TURN_S)
 
     def _seen(self, fault: BotFault) -> Seen:
+        asked = self._of.asked_at(self._turn)
         return Seen(
             turn=self._turn,
-            sent=_line(self._of.asked_at(self._turn)),
+            sent="" if fault.code in AT_START else _line(asked),
+            recorded=None if asked is None else asked.answer,
             code=fault.code,
             detail=fault.detail,
             received=fault.received,

@@ -17,7 +17,9 @@ from collections import deque
 from collections.abc import Callable
 
 from referee.bots.environment import environment
+from referee.bots.keeper import PR_SET_PDEATHSIG, prctl
 from referee.bots.manifest import Bot
+from referee.bots.process import told_status
 from referee.links.pipe import PipeLink
 from referee.protocol.codec import encode
 from referee.protocol.messages import FLOOD_BYTES, Event, Misbehaved, ToBot, Turn
@@ -30,6 +32,11 @@ FLOOD_LOOK_S = 0.5
 FLOOD_QUIET_MS = 50
 """Longer than in the arena, as there is time."""
 LAST_WORDS_S = 0.25
+
+
+def _die_with_us() -> None:
+    """In the bot's process, before its command: a referee that is killed leaves it no more time."""
+    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 class UnhurriedBot:
@@ -46,6 +53,7 @@ class UnhurriedBot:
                 cwd=bot.folder,
                 env=environment(bot),
                 start_new_session=True,
+                preexec_fn=_die_with_us,
             )
         except OSError as error:
             told = f"{error.strerror}: {error.filename}"
@@ -159,20 +167,20 @@ class UnhurriedBot:
             status = self._process.wait(LAST_WORDS_S)
         except subprocess.TimeoutExpired:
             return None
-        if status >= 0:
-            return f"exited with status {status}"
-        try:
-            return f"was killed by {signal.Signals(-status).name}"
-        except ValueError:
-            return f"was killed by signal {-status}"
+        return told_status(status)
 
     def leave(self, within_s: float | None) -> None:
-        """Say bye, and give the bot as long as this to exit; None is as long as it takes."""
+        """Say bye, and give the bot as long as this to exit; None is until Ctrl-C."""
         self._write(self._session.bye())
         assert self._process.stdin is not None
         self._process.stdin.close()
-        with contextlib.suppress(subprocess.TimeoutExpired):
+        try:
             self._process.wait(within_s)
+        except subprocess.TimeoutExpired:
+            pass
+        except KeyboardInterrupt:
+            if within_s is not None:
+                raise
 
     def close(self) -> None:
         """End the bot, if it has not ended, and all that it has started in its session."""

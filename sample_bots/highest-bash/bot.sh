@@ -44,6 +44,7 @@ LC_ALL=C # bytes are quicker than characters, and go back as they came
 set -f   # without it a move such as *5, written without quotes, stands for files that end in 5
 declare -A view
 declare -a legal
+protocol_noted='' # the note as the last field of the next answer
 
 # Talks to the referee until it says bye or hangs up.
 protocol_play() {
@@ -63,10 +64,11 @@ protocol_play() {
 # Writes the line that answers the turn that was read.
 protocol_answer() {
     local -a moves=("${legal[@]}")
-    local place
     unset -v move
     # stdin and stdout belong to the referee: what choose prints goes to stderr.
     choose </dev/null >&2
+    local place text noted=$protocol_noted
+    protocol_noted=''
     if [[ ! -v move ]]; then
         printf '{"id":%s,"type":"resign"}\n' "$protocol_id"
         return
@@ -74,16 +76,70 @@ protocol_answer() {
     # A legal move goes back as it came: Bash does not tell 5 from "5", the referee does.
     for place in "${!moves[@]}"; do
         if [[ ${moves[place]} == "$move" ]]; then
-            printf '{"id":%s,"move":%s}\n' "$protocol_id" "${protocol_legal[place]}"
+            printf '{"id":%s,"move":%s%s}\n' "$protocol_id" "${protocol_legal[place]}" "$noted"
             return
         fi
     done
     # A move that was not listed: a whole number, else a text.
     if [[ ! $move =~ ^(0|-?[1-9][0-9]*)$ ]]; then
-        move=${move//\\/'\\'}
-        move=\"${move//\"/'\"'}\"
+        text=$move
+        protocol_escape
+        move=\"$text\"
     fi
-    printf '{"id":%s,"move":%s}\n' "$protocol_id" "$move"
+    printf '{"id":%s,"move":%s%s}\n' "$protocol_id" "$move" "$noted"
+}
+
+# Sends a word to the record with the next move; of several the last counts.
+protocol_note() {
+    local LC_ALL=C text
+    protocol_cut "$1" 1000
+    protocol_escape
+    protocol_noted=''
+    if [[ $text ]]; then
+        protocol_noted=",\"note\":\"$text\""
+    fi
+}
+
+# Writes text as it stands between the quotes in JSON.
+protocol_escape() {
+    local control=$'[\1-\x1f]' char code
+    text=${text//\\/'\\'}
+    text=${text//\"/'\"'}
+    while [[ $text == *$control* ]]; do
+        char=${text#"${text%%$control*}"}
+        char=${char:0:1}
+        printf -v code '\\u%04x' "'$char"
+        text=${text//"$char"/"$code"}
+    done
+}
+
+# Sets text to so many characters of another at most. They are counted here, since Bash sees bytes:
+# ASCII at once, other characters one by one. A byte that is no UTF-8 becomes U+FFFD.
+protocol_cut() {
+    local rest=${1:0:4 * $2} left=$2 more=$'[\x80-\xbf]' run size
+    text=''
+    while [[ $rest ]] && ((left > 0)); do
+        run=${rest%%[$'\x80'-$'\xff']*}
+        run=${run:0:left}
+        if [[ $run ]]; then
+            text+=$run rest=${rest:${#run}} left=$((left - ${#run}))
+            continue
+        fi
+        size=0
+        case $rest in
+            $'\xe0'[$'\x80'-$'\x9f']* | $'\xf0'[$'\x80'-$'\x8f']*) ;; # longer than need be
+            $'\xed'[$'\xa0'-$'\xbf']* | $'\xf4'[$'\x90'-$'\xbf']*) ;; # no character has that number
+            [$'\xc2'-$'\xdf']$more*) size=2 ;;
+            [$'\xe0'-$'\xef']$more$more*) size=3 ;;
+            [$'\xf0'-$'\xf4']$more$more$more*) size=4 ;;
+        esac
+        if ((size)); then
+            text+=${rest:0:size} rest=${rest:size}
+        else
+            text+=$'\xef\xbf\xbd' rest=${rest:1}
+        fi
+        left=$((left - 1))
+    done
 }
 
 # Reads a line into view and legal, protocol_type, protocol_id and protocol_legal: the moves as

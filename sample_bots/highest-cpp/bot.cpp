@@ -62,8 +62,7 @@ public:
     const Object &object() const { return get<Object>(); }
 
     // The value under a key of an object.
-    const Json &operator[](std::string_view key) const
-    {
+    const Json &operator[](std::string_view key) const {
         const Json *found = &nothing();
         for (const auto &[name, value] : object())
             if (name == key)
@@ -72,20 +71,14 @@ public:
     }
 
     // The value at a place in a list, counted from 0.
-    const Json &operator[](std::size_t place) const
-    {
+    const Json &operator[](std::size_t place) const {
         return place < list().size() ? list()[place] : nothing();
     }
 
 private:
-    static const Json &nothing()
-    {
-        static const Json null{};
-        return null;
-    }
+    static const Json &nothing() { static const Json null{}; return null; }
     template <typename Kind> bool is() const { return std::holds_alternative<Kind>(value_); }
-    template <typename Kind> const Kind &get() const
-    {
+    template <typename Kind> const Kind &get() const {
         static const Kind none{};
         const Kind *value = std::get_if<Kind>(&value_);
         return value ? *value : none;
@@ -101,8 +94,7 @@ class JsonReader {
 public:
     explicit JsonReader(std::string_view text) : rest_(text) {}
 
-    Json read_all()
-    {
+    Json read_all() {
         Json value = read_value(0);
         skip_space();
         if (!rest_.empty())
@@ -111,33 +103,28 @@ public:
     }
 
 private:
-    void skip_space()
-    {
+    void skip_space() {
         rest_.remove_prefix(std::min(rest_.find_first_not_of(" \t\r\n"), rest_.size()));
     }
 
-    bool next_is(char token)
-    {
+    bool next_is(char token) {
         skip_space();
         return take(std::string_view(&token, 1));
     }
 
-    bool take(std::string_view word)
-    {
+    bool take(std::string_view word) {
         if (rest_.substr(0, word.size()) != word)
             return false;
         rest_.remove_prefix(word.size());
         return true;
     }
 
-    void must_be(char token)
-    {
+    void must_be(char token) {
         if (!next_is(token))
             throw BadJson(std::string("no ") + token + " where one is due");
     }
 
-    Json read_value(int depth)
-    {
+    Json read_value(int depth) {
         if (depth > 500) // the stack has an end
             throw BadJson("nested too deep");
         if (next_is('{'))
@@ -153,8 +140,7 @@ private:
         return take("null") ? Json() : read_number();
     }
 
-    Json read_list(int depth)
-    {
+    Json read_list(int depth) {
         Json::List list;
         if (next_is(']'))
             return list;
@@ -165,8 +151,7 @@ private:
         return Json(std::move(list));
     }
 
-    Json read_object(int depth)
-    {
+    Json read_object(int depth) {
         Json::Object object;
         if (next_is('}'))
             return object;
@@ -180,8 +165,7 @@ private:
         return Json(std::move(object));
     }
 
-    Json read_number()
-    {
+    Json read_number() {
         std::size_t length = rest_.find_first_not_of("+-.0123456789eE");
         const std::string digits(rest_.substr(0, length));
         rest_.remove_prefix(digits.size());
@@ -198,8 +182,7 @@ private:
     }
 
     // A text whose first quote has been taken.
-    std::string read_text()
-    {
+    std::string read_text() {
         std::string text;
         for (;;) {
             std::size_t plain = rest_.find_first_of("\"\\");
@@ -215,8 +198,7 @@ private:
     }
 
     // What stands behind a backslash.
-    void read_escape(std::string &text)
-    {
+    void read_escape(std::string &text) {
         constexpr std::string_view escapes = "\"\\/bfnrt", meanings = "\"\\/\b\f\n\r\t";
         if (take("u"))
             return put_utf8(text, read_character());
@@ -227,8 +209,7 @@ private:
         rest_.remove_prefix(1);
     }
 
-    unsigned read_hex()
-    {
+    unsigned read_hex() {
         unsigned code = 0;
         std::string_view digits = rest_.substr(0, 4);
         const char *begin = digits.data(), *stop = begin + digits.size();
@@ -240,8 +221,7 @@ private:
 
     // The character of a \u escape, or of two that are a surrogate pair. A lone surrogate is no
     // character, and becomes U+FFFD.
-    unsigned read_character()
-    {
+    unsigned read_character() {
         unsigned code = read_hex();
         if (code >> 10 == 0x36 && take("\\u")) {
             unsigned low = read_hex();
@@ -250,8 +230,7 @@ private:
         return code >> 11 == 0x1B ? 0xFFFD : code;
     }
 
-    static void put_utf8(std::string &text, unsigned code)
-    {
+    static void put_utf8(std::string &text, unsigned code) {
         int more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
         constexpr unsigned lead[] = {0, 0xC0, 0xE0, 0xF0};
         text += static_cast<char>(lead[more] | code >> 6 * more);
@@ -262,16 +241,9 @@ private:
     std::string_view rest_;
 };
 
-// A number or a text as JSON; no other value is an id or a move.
-inline void write_json(std::string &out, const Json &value)
-{
-    if (value.is_number()) {
-        auto integer = value.integer();
-        out += value.is_integer() ? std::to_string(integer) : std::to_string(value.number());
-        return;
-    }
+inline void write_text(std::string &out, std::string_view text) {
     out += '"';
-    for (char letter : value.text()) {
+    for (char letter : text) {
         if (letter == '"' || letter == '\\')
             out += '\\';
         if (static_cast<unsigned char>(letter) >= 0x20) {
@@ -284,26 +256,59 @@ inline void write_json(std::string &out, const Json &value)
     out += '"';
 }
 
+// A number or a text as JSON; no other value is an id or a move.
+inline void write_json(std::string &out, const Json &value) {
+    if (!value.is_number())
+        return write_text(out, value.text());
+    out += value.is_integer() ? std::to_string(value.integer()) : std::to_string(value.number());
+}
+
+// The bytes of the UTF-8 character at the front of a text; 0 where none is there.
+inline std::size_t character(std::string_view text) {
+    constexpr unsigned least[] = {0, 0, 0x80, 0x800, 0x10000};
+    unsigned code = static_cast<unsigned char>(text[0]);
+    std::size_t length = code < 0x80 ? 1 : code < 0xC0 ? 0 : code < 0xE0 ? 2 : code < 0xF0 ? 3 : 4;
+    code &= 0xFFu >> length;
+    for (std::size_t i = 1; i < length; i++) {
+        if (i == text.size() || (text[i] & 0xC0) != 0x80)
+            return 0;
+        code = code << 6 | (text[i] & 0x3F);
+    }
+    return code < least[length] || code > 0x10FFFF || code >> 11 == 0x1B ? 0 : length;
+}
+
+inline std::string next_note; // goes out with the next answer
+
+// Sends a word with the move, for the record. Of several in one turn the last counts, and of a
+// long one the first 1000 bytes. Bytes that are no character would spoil the line: out they stay.
+inline void note(std::string_view text) {
+    next_note.clear();
+    for (text = text.substr(0, 1000); !text.empty();) {
+        std::size_t length = character(text);
+        next_note += text.substr(0, length);
+        text.remove_prefix(std::max<std::size_t>(length, 1));
+    }
+}
+
 // A bot: it gets the view and the legal moves, and returns one of these, or null to resign. Where
 // the variant lists no moves, `legal` is empty.
 using Choose = std::function<Json(const Json &view, const Json::List &legal)>;
 
-inline void answer_turn(const Json &turn, const Choose &choose, std::string &out)
-{
+inline void answer_turn(const Json &turn, const Choose &choose, std::string &out) {
     const Json move = choose(turn["view"], turn["legal"].list());
     out += "{\"id\":";
     write_json(out, turn["id"]);
-    if (move.is_null()) {
-        out += ",\"type\":\"resign\"}\n";
-        return;
+    out += move.is_null() ? ",\"type\":\"resign\"" : ",\"move\":";
+    if (!move.is_null())
+        write_json(out, move);
+    if (!next_note.empty()) {
+        out += ",\"note\":";
+        write_text(out, std::exchange(next_note, ""));
     }
-    out += ",\"move\":";
-    write_json(out, move);
     out += "}\n";
 }
 
-inline Json read_message(std::string_view line)
-{
+inline Json read_message(std::string_view line) {
     try {
         return JsonReader(line).read_all();
     } catch (const BadJson &error) {
@@ -313,8 +318,7 @@ inline Json read_message(std::string_view line)
 }
 
 // Answers one line; false once the referee has said bye. What asks for no answer gets none.
-inline bool answer(std::string_view line, const Choose &choose, std::string &out)
-{
+inline bool answer(std::string_view line, const Choose &choose, std::string &out) {
     if (line.find_first_not_of(" \t\r") == line.npos)
         return true;
     const Json message = read_message(line);
@@ -328,8 +332,7 @@ inline bool answer(std::string_view line, const Choose &choose, std::string &out
     return type != "bye";
 }
 
-inline void send(std::string &out)
-{
+inline void send(std::string &out) {
     for (std::size_t done = 0; done < out.size();) {
         ssize_t sent = ::write(STDOUT_FILENO, out.data() + done, out.size() - done);
         if (sent < 0 && errno != EINTR)
@@ -342,8 +345,7 @@ inline void send(std::string &out)
 // Talks to the referee until it says bye or hangs up. What came in one read is answered in one
 // write: with many games at once that saves time. But an answer that waits for others is on the
 // clock, so none waits for longer than 10 ms.
-inline int talk(const Choose &choose)
-{
+inline int talk(const Choose &choose) {
     using Clock = std::chrono::steady_clock;
     std::vector<char> chunk(65536);
     std::string in, out;
@@ -376,8 +378,7 @@ inline int talk(const Choose &choose)
 using referee::Json;
 
 // The number in a move, and adding before the rest: 5 for 5, 5.5 for "+5", 5 for "*5".
-static double size(const Json &move)
-{
+static double size(const Json &move) {
     if (!move.is_text())
         return move.number();
     constexpr const char *digits = "0123456789";
@@ -390,8 +391,7 @@ static double size(const Json &move)
 }
 
 // The move to play, or null to resign.
-static Json choose(const Json &, const Json::List &legal)
-{
+static Json choose(const Json &, const Json::List &legal) {
     auto smaller = [](const Json &one, const Json &other) { return size(one) < size(other); };
     return legal.empty() ? Json() : *std::max_element(legal.begin(), legal.end(), smaller);
 }

@@ -95,6 +95,28 @@ func integer(value any) (int, bool) {
 	return number, err == nil
 }
 
+// nextNote goes out with the next answer.
+var nextNote string
+
+// note sends a word with the move, for the record. Of several in one turn the last counts, and of a
+// long one the first 1000 characters.
+func note(text string) {
+	nextNote = fmt.Sprintf("%.1000s", text)
+}
+
+// takeNote gives the note as a field of an answer, once; "" where there is none.
+func takeNote() string {
+	if nextNote == "" {
+		return ""
+	}
+	text, err := json.Marshal(nextNote)
+	if err != nil {
+		giveUp(err)
+	}
+	nextNote = ""
+	return `,"note":` + string(text)
+}
+
 // talk talks to the referee, one JSON object a line, until it says bye or hangs up. It asks choose
 // for every move; where a variant has too many legal moves to list, choose gets none.
 //
@@ -161,13 +183,13 @@ func answer(turn map[string]any, choose func(View, []Move) Move) string {
 	}
 	move := choose(view, legal)
 	if move == nil {
-		return fmt.Sprintf(`{"id":%v,"type":"resign"}`+"\n", turn["id"])
+		return fmt.Sprintf(`{"id":%v,"type":"resign"%s}`+"\n", turn["id"], takeNote())
 	}
 	text, err := json.Marshal(move)
 	if err != nil {
 		giveUp(err)
 	}
-	return fmt.Sprintf(`{"id":%v,"move":%s}`+"\n", turn["id"], text)
+	return fmt.Sprintf(`{"id":%v,"move":%s%s}`+"\n", turn["id"], text, takeNote())
 }
 
 func read(line []byte) map[string]any {

@@ -34,6 +34,7 @@ package Protocol {
 
     my $json_in  = JSON::PP->new->utf8;
     my $json_out = JSON::PP->new->ascii->allow_nonref;
+    my $note     = '';
 
     # Talks to the referee until it says bye or hangs up. For each turn, the function is called
     # with the view and the legal moves (undef where there are too many to list) and returns a
@@ -64,17 +65,36 @@ package Protocol {
         return '';
     }
 
+    # Sends a word to the record with the next move; of several the last counts.
+    sub note {
+        my ($text) = @_;
+        $note = $text // '';
+        utf8::decode($note);    # a text that was written without `use utf8` comes as bytes
+        $note =~ tr/\x{0}-\x{D7FF}\x{E000}-\x{10FFFF}/\x{FFFD}/c;    # what is no character
+        $note = substr $note, 0, 1000;
+        return;
+    }
+
+    # The note as the last field of an answer, and of no other; nothing where there is none.
+    sub take_note {
+        my $field = $note eq '' ? '' : ',"note":' . $json_out->encode($note);
+        $note = '';
+        return $field;
+    }
+
     # The line that answers a turn.
     sub answer {
         my ($turn, $choose) = @_;
         my $legal = $turn->{legal};
         my $move  = $choose->($turn->{view}, $legal && [@$legal]);
+        my $field = take_note();
         return qq({"id":$turn->{id},"type":"resign"}\n) if !defined $move;
 
         # Perl may turn a number that was used as a text into one, and "5" is no legal move where
         # 5 is. So a legal move goes back as it came; the copy keeps it from being used here.
         my ($same) = grep { my $copy = $_; $copy eq $move } @{ $legal // [] };
-        return qq({"id":$turn->{id},"move":) . $json_out->encode($same // $move) . "}\n";
+        my $word = $json_out->encode($same // $move);
+        return qq({"id":$turn->{id},"move":$word$field}\n);
     }
 }
 # --- end of protocol ---

@@ -65,12 +65,24 @@ module Protocol
     talking
   end
 
+  # Sends a word to the record with the next move; of several the last counts.
+  def note(text)
+    @note = text.to_s.encode("UTF-8", invalid: :replace, undef: :replace).scrub[0, 1000]
+  end
+
+  # The note as the last field of an answer, and of no other; "" where there is none.
+  def take_note
+    text, @note = @note.to_s, nil
+    text.empty? ? "" : %(,"note":#{JSON.generate(text)})
+  end
+
   # The line that answers a turn.
   def answer(turn)
     move = yield(turn["view"], turn["legal"])
+    field = take_note
     return %({"id":#{turn["id"]},"type":"resign"}\n) if move.nil?
 
-    %({"id":#{turn["id"]},"move":#{JSON.generate(move)}}\n)
+    %({"id":#{turn["id"]},"move":#{JSON.generate(move)}#{field}}\n)
   end
 
   def now

@@ -10,13 +10,8 @@ fn main() {
 
 /// The move to play, or None to resign.
 fn choose(_view: &Json, legal: &[Json]) -> Option<Json> {
-    let mut best = legal.first()?;
-    for other in legal {
-        if size(other) > size(best) {
-            best = other;
-        }
-    }
-    Some(best.clone())
+    let by_size = |one: &&Json, other: &&Json| size(one).total_cmp(&size(other));
+    legal.iter().rev().max_by(by_size).cloned() // `max_by` takes the last of equals
 }
 
 /// The number in a move, and adding before the rest: 5 for 5, 5.5 for "+5", 5 for "*5".
@@ -38,29 +33,40 @@ fn number_in(text: &str) -> f64 {
     let number = &text[before..];
     let end = number.find(|letter| !is_digit(letter));
     let number: f64 = number[..end.unwrap_or(number.len())].parse().unwrap_or(0.0);
-    if text[..before].ends_with('-') {
-        -number
-    } else {
-        number
-    }
+    let negative = text[..before].ends_with('-');
+    number * if negative { -1.0 } else { 1.0 }
 }
 
 // --- protocol ---
-
-use std::fmt::{self, Display, Formatter, Write as _};
+use std::fmt::{self, Display, Formatter};
 use std::io::{self, Read, Write as _};
 use std::ops::Index;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
+
+const HELLO: &str = "{\"type\":\"hello\",\"protocol\":1,\"games_at_once\":64}\n";
 
 /// An answer that waits for others is on the clock, so none waits for longer than this.
 const PATIENCE: Duration = Duration::from_millis(10);
+
+type Choose<'a> = dyn FnMut(&Json, &[Json]) -> Option<Json> + 'a;
+
+/// What goes out with the next answer; empty for nothing.
+static NOTE: Mutex<String> = Mutex::new(String::new());
+
+/// Send a word with the move, for the record. Of several in one turn the last counts, and of a long
+/// one the first 1000 letters.
+#[allow(dead_code)] // not every bot has something to say
+pub fn note(text: impl Into<String>) {
+    *NOTE.lock().unwrap() = text.into().chars().take(1000).collect();
+}
 
 /// Talk to the referee, one JSON object a line, until it says bye or hangs up.
 ///
 /// `choose` gets the view and the legal moves, and gives the move to play, or None to resign. Where
 /// a variant has too many moves to list, it gets none.
-pub fn talk(choose: impl FnMut(&Json, &[Json]) -> Option<Json>) {
-    if let Err(trouble) = converse(choose) {
+pub fn talk(mut choose: impl FnMut(&Json, &[Json]) -> Option<Json>) {
+    if let Err(trouble) = converse(&mut choose) {
         eprintln!("{trouble}");
         std::process::exit(1);
     }
@@ -68,7 +74,7 @@ pub fn talk(choose: impl FnMut(&Json, &[Json]) -> Option<Json>) {
 
 /// What came in one read is answered in one write: with many games at once that saves time. A read
 /// may end in the middle of a line, which then waits for its rest.
-fn converse(mut choose: impl FnMut(&Json, &[Json]) -> Option<Json>) -> io::Result<()> {
+fn converse(choose: &mut Choose) -> io::Result<()> {
     let mut input = io::stdin();
     let mut chunk = [0; 65536];
     let mut waiting = Vec::new();
@@ -88,7 +94,7 @@ fn converse(mut choose: impl FnMut(&Json, &[Json]) -> Option<Json>) -> io::Resul
                 send(&mut answers)?;
                 since = Instant::now();
             }
-            if !answer(line, &mut choose, &mut answers)? {
+            if !answer(line, choose, &mut answers)? {
                 return send(&mut answers);
             }
         }
@@ -105,11 +111,7 @@ fn send(answers: &mut String) -> io::Result<()> {
 }
 
 /// Answer one line of the referee, where it wants an answer; false after its bye.
-fn answer(
-    line: &[u8],
-    choose: &mut impl FnMut(&Json, &[Json]) -> Option<Json>,
-    answers: &mut String,
-) -> io::Result<bool> {
+fn answer(line: &[u8], choose: &mut Choose, answers: &mut String) -> io::Result<bool> {
     if line.iter().all(u8::is_ascii_whitespace) {
         return Ok(true);
     }
@@ -118,15 +120,17 @@ fn answer(
     match message["type"].text() {
         Some("turn") => {
             let id = &message["id"];
-            let written = match choose(&message["view"], message["legal"].list()) {
-                Some(played) => writeln!(answers, "{{\"id\":{id},\"move\":{played}}}"),
-                None => writeln!(answers, "{{\"id\":{id},\"type\":\"resign\"}}"),
+            *answers += &match choose(&message["view"], message["legal"].list()) {
+                Some(played) => format!("{{\"id\":{id},\"move\":{played}"),
+                None => format!("{{\"id\":{id},\"type\":\"resign\""),
             };
-            written.expect("memory takes whatever is written");
+            let note = std::mem::take(&mut *NOTE.lock().unwrap());
+            if !note.is_empty() {
+                *answers += &format!(",\"note\":{}", quoted(&note));
+            }
+            answers.push_str("}\n");
         }
-        Some("hello") => {
-            answers.push_str("{\"type\":\"hello\",\"protocol\":1,\"games_at_once\":64}\n");
-        }
+        Some("hello") => answers.push_str(HELLO),
         Some("ping") => answers.push_str("{\"type\":\"pong\"}\n"),
         Some("bye") => return Ok(false),
         // Start, over and error want no answer, nor does what a later referee may say.
@@ -393,5 +397,4 @@ impl Reader<'_> {
         code.ok_or_else(|| self.wrong())
     }
 }
-
 // --- end of protocol ---

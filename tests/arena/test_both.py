@@ -19,7 +19,7 @@ FAULTS = {
 """In the order of precedence."""
 DETAILS = {
     "crash": "the bot exited with status 3",
-    "timeout": "no answer within 250 ms",
+    "timeout": "no answer within 250 ms (200 ms, grace 50 ms); does it flush its output?",
     "flood": "more than 1048576 bytes since the last turn",
     "garbled": "NaN is not JSON",
     "illegal": "99 is not legal here; legal are [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]",

@@ -9,7 +9,9 @@ import pytest
 from tests.arena.playing import all_by_rules, all_lost, bot, honest, lost, play
 
 LIMIT: dict[str, Any] = {"time": "200ms", "grace_ms": 50}
-SILENCE = "no answer within 250 ms"
+LATE = "no answer within 250 ms (200 ms, grace 50 ms)"
+SILENCE = f"{LATE}; does it flush its output?"
+"""Of a process that has not answered anything yet."""
 
 
 @pytest.mark.parametrize(("variant", "think"), [("underdog", "in turn"), ("duel", "parallel")])
@@ -104,13 +106,15 @@ def test_first_answer_of_a_process_has_time_to_warm_up() -> None:
 
 def test_warm_up_ends_too() -> None:
     played = play(bot("hang", "silent"), honest(), warm_up_ms=150, games=1, **LIMIT)
-    all_lost(played, "timeout", "no answer within 400 ms")
+    made_of = "200 ms, grace 50 ms, warm-up 150 ms"
+    told = f"no answer within 400 ms ({made_of}); does it flush its output?"
+    all_lost(played, "timeout", told)
 
 
 def test_second_answer_has_no_more_warm_up() -> None:
     """Game 1: the second answer is late. Game 2: a new process, and its first answer is not."""
     played = play(bot("slow", 0.4, 2), honest(), warm_up_ms=1_500, games=2, **LIMIT)
-    faults = all_lost(played, "timeout", SILENCE)
+    faults = all_lost(played, "timeout", LATE)
     assert [fault.turn for fault in faults] == [3, 4]
     assert [len(record.moves) for record in played.records] == [2, 2]
 

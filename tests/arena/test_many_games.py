@@ -32,6 +32,11 @@ def test_requests_go_out_together(first: int, second: int, house: int, width: in
             assert [count for _, count in notes(record, name)] == [width] * 5
 
 
+def test_many_games_cost_no_time() -> None:
+    """Each answer has its limit from the one before it: eight take longer than one may."""
+    all_by_rules(play(honest(8, 0.1, name="slow"), honest(8), games=8, time="500ms"))
+
+
 def test_parallel_thinking_gives_the_same_verdicts() -> None:
     """Both asked at once or one after the other: the same games."""
     bots = bot("steady", 4), bot("steady", 4, name="other")

@@ -36,7 +36,8 @@ def test_bot_that_never_reads(think: str, bad_first: bool) -> None:
     bots = (bad, good) if bad_first else (good, bad)
     terms: dict[str, Any] = {"time": "350ms", "grace_ms": 50, "think": think}
     played = play(*bots, games=64, options={"size": 100}, **terms)
-    all_lost(played, "timeout", "no answer within 400 ms")
+    told = "no answer within 400 ms (350 ms, grace 50 ms); does it flush its output?"
+    all_lost(played, "timeout", told)
 
 
 def test_bot_that_reads_late() -> None:

@@ -51,4 +51,5 @@ def test_stalled_referee_and_a_bot_that_hangs(tmp_path: Path) -> None:
 def test_bot_that_burns_the_core(kind: str, pin: bool) -> None:
     """It keeps the referee from running in time, which is the bot's own doing."""
     played = play(bot("spinning", kind, 3), honest(), games=1, time="300ms", grace_ms=50, pin=pin)
-    all_lost(played, "timeout", "no answer within 350 ms")
+    told = "no answer within 350 ms (300 ms, grace 50 ms); does it flush its output?"
+    all_lost(played, "timeout", told)

@@ -58,6 +58,17 @@ def test_the_tournament_goes_on_without_what_cannot_be_built(tmp_path: Path, bot
     table = json.loads((tmp_path / "out/standings.json").read_bytes())["tables"][-1]
     assert [(row["name"], row["games"]) for row in table["rows"]] == [("good", 4), ("well", 4)]
 
+    assert "poor was left out: the command no-such-compiler was not found." in done.out
+    assert "poor" in (tmp_path / "out/standings.md").read_text("utf-8")
+
+    shutil.rmtree(tmp_path / "cache")
+    (bots / "good" / "bot.py").write_text("not a bot", "utf-8")
+    finished = play(tmp_path, "tournament", "--resume", "out", "--allow-changes")
+    assert finished.status == 0, "everything is played: nothing has to be built"
+    assert "building" not in finished.err
+    shutil.copy(sample_folder() / "highest" / "bot.py", bots / "good")
+    again = play(tmp_path, "tournament", "--resume", "out", "--games", 6, "--allow-changes")
+    assert "building good" in again.err
     again = play(tmp_path, "tournament", "--resume", "out", "--games", 8)
     assert again.status == 0, again.err
     assert "building" not in again.err
@@ -75,6 +86,31 @@ def test_too_few_are_left(tmp_path: Path, bots: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("--format", "gauntlet"), "poor is left out, and the gauntlet is played against it"),
+        (("--anchor", "poor=0"), "poor is left out, and the ratings are anchored to it"),
+    ],
+)
+def test_what_the_tournament_is_about_cannot_be_left_out(
+    tmp_path: Path, bots: Path, words: tuple[str, ...], why: str
+) -> None:
+    named = [word for name in ("poor", "good", "well") for word in ("--bot", bots / name)]
+    done = play(tmp_path, "tournament", "--variant", "duel", "--out", "out", *named, *words)
+    assert done.status == 2
+    assert done.err.splitlines()[-1] == f"referee: {why}"
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_stranger_does_not_speak_to_the_terminal(tmp_path: Path, bots: Path) -> None:
+    entered(bots, "loud", r'["sh", "-c", "exit 1; \u001b[2J"]')
+    done = play(tmp_path, "tournament", "--variant", "duel", "--bots", bots, "--games", 2)
+    assert done.status == 0, done.err
+    assert "loud is left out: the build exited with status 1: sh -c 'exit 1; \\x1b[2J'" in done.err
+    assert "\x1b" not in done.out + done.err
+
+
 def test_a_resumed_tournament_needs_all_its_bots(tmp_path: Path, bots: Path) -> None:
     words = ("tournament", "--variant", "duel", "--games", 4, "--out", "out")
     assert play(tmp_path, *words, "--bots", bots).status == 0
@@ -87,15 +123,19 @@ def test_a_resumed_tournament_needs_all_its_bots(tmp_path: Path, bots: Path) -> 
 
 
 def test_a_match_with_what_cannot_be_built(tmp_path: Path, bots: Path) -> None:
-    done = play(tmp_path, "match", bots / "good", bots / "poor")
+    done = play(tmp_path, "match", bots / "poor", bots / "good")
     assert (done.status, done.out) == (2, "")
     assert done.err == "referee: poor: the command no-such-compiler was not found\n"
     done = play(tmp_path, "match", bots / "good", bots / "wrong")
     assert (done.status, done.out) == (2, "")
     assert done.err == (
+        "building good\nbuilding wrong\n"
         "referee: wrong: the build exited with status 1: sh build.sh\n  wrong.c:7: what is this\n"
     )
-    done = play(tmp_path, "match", bots / "good", bots / "well", "--games", 4, "--no-pin")
+    words = ("match", bots / "good", bots / "well", "--games", 4, "--no-pin")
+    done = play(tmp_path, *words)
+    assert (done.status, done.err) == (0, "building well\n")
+    done = play(tmp_path, *words)
     assert (done.status, done.err) == (0, "")
 
 

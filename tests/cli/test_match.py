@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -279,6 +280,24 @@ MANIFESTS = {
 }
 
 
+def test_records_that_have_no_place(tmp_path: Path) -> None:
+    """Said before a bot is started, not after the games."""
+    bot = f"a=sh -c {shlex.quote('echo > started')}"
+    refuses(
+        tmp_path,
+        {
+            "no folder": (
+                ("match", bot, "lowest", "--records", "missing/games.jsonl"),
+                r"records cannot be written to missing/games\.jsonl: there is no folder missing",
+            ),
+            "a folder": (
+                ("match", bot, "lowest", "--records", "."),
+                r"records cannot be written to \.: it is a folder",
+            ),
+        },
+    )
+
+
 # What the system refuses.
 
 
@@ -286,8 +305,6 @@ def test_records_that_cannot_be_written(tmp_path: Path) -> None:
     cases = {
         ("/dev/full", 4): "/dev/full: No space left on device",
         ("/dev/full", 400): "/dev/full: No space left on device",
-        ("missing/games.jsonl", 1): "missing/games.jsonl: No such file or directory",
-        (".", 1): ".: Is a directory",
     }
     match = ("match", "random", "highest", *SLOW)
     done = each(tmp_path, [(*match, "--records", to, "-n", games) for to, games in cases])

@@ -213,7 +213,10 @@ def test_what_the_bot_hears(tmp_path: Path) -> None:
         (bot("illegal", "resign"), "resign, the bot resigned."),
         (bot("garbage", "stray print"), "garbled, not JSON"),
         (bot("garbage", "stray print", "behind"), "garbled, not JSON"),
-        ([*bot("hang", "silent"), "--time", "50ms"], "timeout, no answer within 1100 ms."),
+        (
+            [*bot("hang", "silent"), "--time", "50ms"],
+            "timeout, no answer within 1100 ms (50 ms, grace 50 ms, warm-up 1000 ms); does it ",
+        ),
         (bot("startup", "exits"), "no_start, the bot exited with status 1."),
         (["--against", "none=/no/such/bot"], "no_start, No such file or directory: /no/such/bot."),
     ],

@@ -209,7 +209,7 @@ def test_it_says_where_the_stderr_of_a_broken_bot_is(tmp_path: Path) -> None:
     (tmp_path / "bad.py").write_text("raise RuntimeError('no such luck')\n")
     out = plays(tmp_path, *TWO, "--bot", "bad=python3 bad.py", "--games", 2, "--out", "t")
     assert "stderr of bad: t/logs/start/bad.stderr.txt" in out
-    assert "  which ends: RuntimeError: no such luck" in out
+    assert re.search(r"  which ends:\n(    .*\n)+    RuntimeError: no such luck\n", out)
 
 
 def test_who_plays_nothing_is_named(tmp_path: Path) -> None:

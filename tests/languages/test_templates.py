@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
+import shutil
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,8 @@ from tests.languages.ready import protocol_block, ready, template
 from tests.talking import Opposed, play_at_once, talking_to
 from tests.workshop.check.checking import check
 
+DOCS = Path(__file__).parents[2] / "docs"
+GONE = "def view(self, position, seat):\n        return position.gone"
 PLACEHOLDER = re.compile(r"@[A-Z]+@")
 
 
@@ -79,11 +83,49 @@ def test_what_the_command_says(tmp_path: Path) -> None:
     out = succeeds(tmp_path, "new-bot", "other", "-l", "python", "--json")
     assert json.loads(out) == {
         "name": "other",
-        "language": "Python",
+        "language": "python",
         "folder": "other",
-        "variant": "underdog",
+        "variant": None,
         "edit": "other/bot.py",
+        "commands": [
+            "referee check ./other",
+            "referee watch ./other highest --variant underdog",
+            "referee match ./other highest --variant underdog --games 200",
+        ],
     }
+
+
+def test_names_that_a_shell_would_take_apart(tmp_path: Path) -> None:
+    script = tmp_path / "my games" / "goofspiel.py"
+    script.parent.mkdir()
+    shutil.copy(DOCS / "examples" / "goofspiel.py", script)
+    made = new_bot("a (b)", "python", parent=tmp_path, variant=str(script))
+    assert read_bot(tmp_path / "a (b)").variants == ("goofspiel",)
+    readme = (tmp_path / "a (b)" / "README.md").read_text("utf-8")
+    for line in (*made.commands, *re.findall(r"^    (referee .*)$", readme, re.MULTILINE)):
+        words = shlex.split(line)
+        assert words[2] in ("./a (b)", str(tmp_path / "a (b)"))
+        assert words[words.index("--variant") + 1] == str(script)
+    for line in re.findall(r"^    referee (.*)$", readme, re.MULTILINE):
+        done = referee(tmp_path, *shlex.split(line))
+        assert done.status == 0, done.err
+
+
+def test_the_name_of_a_sample_bot(tmp_path: Path) -> None:
+    done = referee(tmp_path, "new-bot", "random")
+    assert done.status == 0
+    assert done.err.startswith("a sample bot is called random too")
+
+
+def test_a_script_that_fails(tmp_path: Path) -> None:
+    script = tmp_path / "odd.py"
+    text = (DOCS / "examples" / "goofspiel.py").read_text("utf-8")
+    script.write_text(text.replace("def view(self, position, seat):", GONE), "utf-8")
+    done = referee(tmp_path, "new-bot", "x", "--variant", script)
+    assert done.status == 2
+    assert "odd.py" in done.err
+    assert "Traceback" not in done.err
+    assert not (tmp_path / "x").exists()
 
 
 def test_a_missing_toolchain_is_named(tmp_path: Path) -> None:

@@ -152,7 +152,7 @@ a wins the game.""",
     "timeout": """\
 a attacks first.
 
-a is at fault at turn 1: timeout, no answer within 20 ms.
+a is at fault at turn 1: timeout, no answer within 20 ms; does it flush its output?.
 b wins the game.""",
     "garbled": """\
 b is at fault at turn 4: garbled, a move is an integer, for example 5, not null.

@@ -28,8 +28,8 @@ LINES = {
     rf"it sent a resign back; {KEPT}",
     "crash": rf"b, game 1, turn 4: crash, the bot exited with status 3; {VIEW}; "
     rf"it sent nothing back; {KEPT}",
-    "timeout": rf"a, game 1, turn 1: timeout, no answer within 20 ms; {VIEW}; "
-    rf"it sent nothing back; {KEPT}",
+    "timeout": r"a, game 1, turn 1: timeout, no answer within 20 ms; does it flush its output\?; "
+    rf"{VIEW}; it sent nothing back; {KEPT}",
     "garbled": rf"b, game 1, turn 4: garbled, a move is .*, not null; {VIEW}; "
     rf'it sent back \{{"id": 2, "move": null\}}; {KEPT}',
     "no_start": r"a, game \d, turn 1: no_start, No such file or directory: .*; "
@@ -59,7 +59,13 @@ def test_each_of_two_faults() -> None:
     record = faulty("void")
     lines = [fault_line(record, fault) for fault in record.faults()]
     assert [line.split(":")[0] for line in lines] == ["a, game 1, turn 3", "b, game 1, turn 4"]
-    assert all(line.endswith("; no stderr was kept") for line in lines)
+    assert all(line.endswith("; it wrote nothing to stderr") for line in lines)
+
+
+def test_logs_that_are_off() -> None:
+    record = faulty("crash")
+    (fault,) = record.faults()
+    assert fault_line(record, fault, kept=False).endswith("; no stderr was kept")
 
 
 def test_a_bot_that_had_no_turn() -> None:
@@ -115,6 +121,15 @@ def test_a_match_with_a_script(tmp_path: Path) -> None:
     assert "stderr of bad: referee-logs/bad.stderr.txt\n  which ends: oh dear\n" in done.out
 
 
+def test_a_match_without_logs(tmp_path: Path) -> None:
+    (tmp_path / "referee-logs").write_text("no folder")
+    words = ("match", loud("bad", "first", "99"), planned("good", "first"), "-n", 1, "--no-pin")
+    done = referee(tmp_path, *words, "--time", "60s")
+    assert done.status == 0
+    assert done.err.endswith("; what bots write to stderr is lost\n")
+    assert "; no stderr was kept\n" in done.out
+
+
 def test_a_tournament(tmp_path: Path) -> None:
     """A few lines of each bot, however often it fails."""
     bots = ("--bot", loud("bad", "first", "99"), "--bot", planned("worse", "resign"))
@@ -123,7 +138,7 @@ def test_a_tournament(tmp_path: Path) -> None:
     assert done.status == 0, done.err
     for name, code, log in (
         ("bad", "illegal", r"its stderr is in t/logs/underdog/[\w ]+-[\w ]+/bad\.stderr\.txt"),
-        ("worse", "resign", "no stderr was kept"),
+        ("worse", "resign", "it wrote nothing to stderr"),
     ):
         lines = [line for line in done.err.splitlines() if line.startswith(f"{name}, game ")]
         assert len(lines) == len(set(lines)) == 3
@@ -135,6 +150,18 @@ def test_a_tournament(tmp_path: Path) -> None:
     found = re.search(r"its stderr is in (t/.*/bad\.stderr\.txt)\n", done.err)
     assert found is not None
     assert (tmp_path / found[1]).read_text().startswith("oh dear\n")
+
+
+def test_a_tournament_that_goes_on_tells_of_its_new_faults(tmp_path: Path) -> None:
+    bots = ("--bot", planned("bad", "first", "99"), "--bot", "lowest", "--time", "60s")
+    told = []
+    for words in ((*bots, "--games", 2, "--out", "t"), ("--resume", "t", "--games", 4)):
+        done = referee(tmp_path, "tournament", *words)
+        assert done.status == 0, done.err
+        told.append(re.findall(r"^bad, game (\d-\d), turn ", done.err, re.MULTILINE))
+    assert told == [["1-1", "1-2"], ["1-3", "1-4"]]
+    done = referee(tmp_path, "tournament", "--resume", "t")
+    assert (done.status, "bad, game" in done.err) == (0, False)
 
 
 def test_a_tournament_on_a_terminal(tmp_path: Path) -> None:

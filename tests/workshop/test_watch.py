@@ -159,11 +159,23 @@ def test_a_fault_in_one_line(tmp_path: Path) -> None:
     bad = f"bad=python3 -c {shlex.quote(code)}"
     done = referee(tmp_path, "watch", bad, planned("good", "last"), "--time", "60s")
     assert (done.status, done.err) == (0, "")
-    winner, line, _ = done.out.splitlines()[-3:]
+    winner, line, log, end, _ = done.out.splitlines()[-5:]
     assert winner == "good wins the game: bad is at fault (illegal)."
     assert line.startswith("bad, game 1, turn 3: illegal, 99 is not legal here; ")
     assert line.endswith("; its stderr is in referee-logs/bad.stderr.txt")
+    assert (log, end) == ("stderr of bad: referee-logs/bad.stderr.txt", "  which ends: oh dear")
     assert (tmp_path / "referee-logs/bad.stderr.txt").read_text() == "oh dear\n"
+
+
+def test_it_says_where_stderr_went(tmp_path: Path) -> None:
+    """Though nobody is at fault."""
+    command = planned("", "first").removeprefix("=")
+    loud = f"loud=sh -c {shlex.quote(f'echo hm >&2; exec {command}')}"
+    done = referee(tmp_path, "watch", loud, planned("b", "last"), "--time", "60s", "--logs", "kept")
+    assert (done.status, done.err) == (0, "")
+    assert done.out.splitlines()[-2] == "stderr of loud: kept/loud.stderr.txt"
+    assert "which ends" not in done.out
+    assert (tmp_path / "kept/loud.stderr.txt").read_text() == "hm\n"
 
 
 def test_twins(tmp_path: Path) -> None:
@@ -295,6 +307,14 @@ def test_what_is_refused(tmp_path: Path) -> None:
             "records": (
                 ("watch", "random", "lowest", "--records", "-"),
                 r".*--records takes a file",
+            ),
+            "no folder": (
+                ("watch", "random", "lowest", "--records", "no/game"),
+                r"records cannot be written to no/game: there is no folder no",
+            ),
+            "a folder": (
+                ("watch", "random", "lowest", "--records", "."),
+                r"records cannot be written to \.: it is a folder",
             ),
         },
     )

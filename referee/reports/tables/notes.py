@@ -65,6 +65,8 @@ def notes(table: VariantTable, name: Name = one_line) -> Iterator[str]:
 
 def closing_notes(standings: Standings) -> Iterator[str]:
     """What is true of the tournament as a whole."""
+    for bot, why in standings.left_out.items():
+        yield f"{one_line(bot)} was left out: {one_line(why)}."
     for change in standings.changes:
         yield f"It went on though {one_line(change)}."
     if standings.level == "none":

@@ -11,6 +11,7 @@ source "$(dirname "$0")/protocol.sh"
 # legal is an array of the legal moves. It is empty where a variant has too many to list. Make your
 # own variables local, but not move. To see what you think, echo it: it goes to stderr. $(...) and
 # other programs take about a millisecond each.
+# `protocol_note "…"` sends a word to the record; `referee watch` shows it.
 choose() {
     if ((${#legal[@]})); then
         move=${legal[RANDOM % ${#legal[@]}]}

@@ -1,6 +1,7 @@
 // @NAME@: plays a random legal move. Change `choose`, and it is your bot.
 //
-// Print for yourself to stderr; stdout belongs to the referee.
+// Standard output belongs to the protocol. To look into your bot, write to standard error:
+// fprintf(stderr, "%zu moves\n", legal->length).
 
 #include "protocol.h"
 
@@ -14,16 +15,17 @@
 //         ... held->number ...
 //
 // A move in `legal` has its number in `number`, or its text in `text`.
-static const Json *choose(const Json *view, const Json *legal)
-{
+//
+// `note("…")` sends a word to the record; `referee watch` shows it.
+// It takes what printf takes, so a text that you do not know goes as `note("%s", text)`.
+static const Json *choose(const Json *view, const Json *legal) {
     (void)view; // this bot does not look; remove the line once yours does
     if (legal->length == 0)
         return NULL; // too many moves to list; a bot that knows one returns json_make("7")
     return json_at(legal, (size_t)rand() % legal->length);
 }
 
-int main(void)
-{
+int main(void) {
     srand((unsigned)time(NULL) ^ (unsigned)getpid());
     return talk(choose);
 }

@@ -10,6 +10,7 @@
 // be freed, and what a bot wants to remember it has to copy.
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -41,8 +42,7 @@ typedef const Json *Choose(const Json *view, const Json *legal);
 static const Json json_nothing = {.text = "", .source = "null", .source_length = 4};
 
 // The value at a path such as "mine.numbers"; where there is none, a null with the number 0.
-static inline const Json *json_get(const Json *object, const char *path)
-{
+static inline const Json *json_get(const Json *object, const char *path) {
     for (;;) {
         size_t length = strcspn(path, ".");
         const Json *found = &json_nothing;
@@ -58,8 +58,7 @@ static inline const Json *json_get(const Json *object, const char *path)
 }
 
 // The value at a place in a list, counted from 0; beyond its end, a null.
-static inline const Json *json_at(const Json *list, size_t place)
-{
+static inline const Json *json_at(const Json *list, size_t place) {
     const Json *item = list->first;
     while (item && place--)
         item = item->next;
@@ -75,16 +74,14 @@ struct JsonBlock {
 };
 static JsonBlock *json_memory;
 
-static void *json_must(void *memory)
-{
+static void *json_must(void *memory) {
     if (memory)
         return memory;
     fputs("bot: out of memory\n", stderr);
     exit(EXIT_FAILURE);
 }
 
-static void *json_keep(size_t size)
-{
+static void *json_keep(size_t size) {
     size_t unit = _Alignof(max_align_t);
     size = (size + unit - 1) / unit * unit;
     if (!json_memory || json_memory->size - json_memory->used < size) {
@@ -98,8 +95,7 @@ static void *json_keep(size_t size)
 }
 
 // Gives the memory of a line back, all but the oldest block, which serves the next line.
-static void json_forget(void)
-{
+static void json_forget(void) {
     while (json_memory && json_memory->older) {
         JsonBlock *older = json_memory->older;
         free(json_memory);
@@ -112,8 +108,7 @@ static void json_forget(void)
 // The reader. `at` moves behind what was read; false or NULL means that it was not JSON. The text
 // ends with a 0, which no token holds, so that nothing is ever read beyond it.
 
-static bool json_next_is(const char **at, char token)
-{
+static bool json_next_is(const char **at, char token) {
     *at += strspn(*at, " \t\r\n");
     if (**at != token)
         return false;
@@ -121,15 +116,13 @@ static bool json_next_is(const char **at, char token)
     return true;
 }
 
-static bool json_read_word(const char **at, const char *word)
-{
+static bool json_read_word(const char **at, const char *word) {
     bool same = !strncmp(*at, word, strlen(word));
     *at += same ? strlen(word) : 0;
     return same;
 }
 
-static bool json_read_number(const char **at, double *number)
-{
+static bool json_read_number(const char **at, double *number) {
     // strtod also takes "0x1" and "inf"; then it ends elsewhere than the characters of a number.
     char *end;
     const char *due = *at + strspn(*at, "+-.0123456789eE");
@@ -139,8 +132,7 @@ static bool json_read_number(const char **at, double *number)
     return good;
 }
 
-static bool json_read_hex(const char **at, unsigned *code)
-{
+static bool json_read_hex(const char **at, unsigned *code) {
     char digits[5] = "";
     for (int i = 0; i < 4 && (*at)[i]; i++)
         digits[i] = (*at)[i];
@@ -150,8 +142,7 @@ static bool json_read_hex(const char **at, unsigned *code)
     return good;
 }
 
-static char *json_put_utf8(char *to, unsigned code)
-{
+static char *json_put_utf8(char *to, unsigned code) {
     int more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
     static const unsigned lead[] = {0, 0xC0, 0xE0, 0xF0};
     *to++ = (char)(lead[more] | code >> 6 * more);
@@ -161,8 +152,7 @@ static char *json_put_utf8(char *to, unsigned code)
 }
 
 // What stands behind a backslash.
-static bool json_read_escape(const char **at, char **to)
-{
+static bool json_read_escape(const char **at, char **to) {
     static const char escapes[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
     char letter = *(*at)++;
     const char *found = strchr(escapes, letter);
@@ -183,8 +173,7 @@ static bool json_read_escape(const char **at, char **to)
     return true;
 }
 
-static bool json_read_text(const char **at, const char **text, size_t *length)
-{
+static bool json_read_text(const char **at, const char **text, size_t *length) {
     if (!json_next_is(at, '"'))
         return false;
     const char *end = *at;
@@ -206,8 +195,7 @@ static bool json_read_text(const char **at, const char **text, size_t *length)
 
 static Json *json_read_value(const char **at, int depth);
 
-static bool json_read_items(const char **at, Json *whole, int depth)
-{
+static bool json_read_items(const char **at, Json *whole, int depth) {
     char close = whole->kind == JSON_OBJECT ? '}' : ']';
     const Json **link = &whole->first;
     ++*at;
@@ -230,8 +218,7 @@ static bool json_read_items(const char **at, Json *whole, int depth)
     return json_next_is(at, close);
 }
 
-static Json *json_read_value(const char **at, int depth)
-{
+static Json *json_read_value(const char **at, int depth) {
     *at += strspn(*at, " \t\r\n");
     Json *value = json_keep(sizeof *value);
     *value = json_nothing;
@@ -255,40 +242,79 @@ static Json *json_read_value(const char **at, int depth)
 }
 
 // The value in a text that is JSON and nothing else, or NULL. The text has to stay where it is.
-static const Json *json_read(const char *text)
-{
+static const Json *json_read(const char *text) {
     const Json *value = json_read_value(&text, 0);
     return value && json_next_is(&text, 0) ? value : NULL;
 }
 
 // A move that no list offers, written as JSON: json_make("7"), json_make("\"a1\"").
-static inline const Json *json_make(const char *source)
-{
+static inline const Json *json_make(const char *source) {
     return json_read(strcpy(json_keep(strlen(source) + 1), source));
 }
 
-static double wire_clock_ms(void)
-{
+// What goes out with the next answer, for the record; "" for nothing.
+static char wire_note[1001];
+
+// Sends a word with the move, made from its arguments as printf does. Of several in one turn the
+// last counts, and of a long one the first 1000 bytes.
+__attribute__((format(printf, 1, 2))) static inline void note(const char *format, ...) {
+    va_list values;
+    va_start(values, format);
+    vsnprintf(wire_note, sizeof wire_note, format, values);
+    va_end(values);
+}
+
+// The bytes of the UTF-8 character that begins here; 0 where none does.
+static size_t wire_character(const char *at) {
+    static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000};
+    unsigned code = (unsigned char)*at;
+    size_t length = code < 0x80 ? 1 : code < 0xC0 ? 0 : code < 0xE0 ? 2 : code < 0xF0 ? 3 : 4;
+    code &= 0xFFu >> length;
+    for (size_t i = 1; i < length; i++) {
+        if ((at[i] & 0xC0) != 0x80)
+            return 0;
+        code = code << 6 | (at[i] & 0x3F);
+    }
+    return code < least[length] || code > 0x10FFFF || code >> 11 == 0x1B ? 0 : length;
+}
+
+// Bytes that are no character, such as what a cut left of one, would spoil the line: out they stay.
+static void wire_put_note(void) {
+    printf(",\"note\":\"");
+    for (const char *at = wire_note; *at; at++) {
+        size_t length = wire_character(at);
+        if (length == 1 && (*at < ' ' || *at == '"' || *at == '\\'))
+            printf("\\u%04x", *at);
+        else
+            fwrite(at, 1, length, stdout);
+        at += length ? length - 1 : 0;
+    }
+    putchar('"');
+    *wire_note = 0;
+}
+
+static double wire_clock_ms(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
 
 // Answers one turn. An id and a move go back in the very words in which they came.
-static void wire_answer_turn(const Json *turn, Choose *choose)
-{
+static void wire_answer_turn(const Json *turn, Choose *choose) {
     const Json *id = json_get(turn, "id");
     const Json *move = choose(json_get(turn, "view"), json_get(turn, "legal"));
     printf("{\"id\":%.*s,", (int)id->source_length, id->source);
     if (move && move->kind != JSON_NULL)
-        printf("\"move\":%.*s}\n", (int)move->source_length, move->source);
+        printf("\"move\":%.*s", (int)move->source_length, move->source);
     else
-        printf("\"type\":\"resign\"}\n");
+        printf("\"type\":\"resign\"");
+    if (*wire_note)
+        wire_put_note();
+    printf("}\n");
 }
 
 // Answers one line; false once the referee has said bye. What asks for no answer gets none.
-static bool wire_answer(const char *line, Choose *choose)
-{
+static bool wire_answer(const char *line, Choose *choose) {
     if (!line[strspn(line, " \t\r")])
         return true;
     json_forget();
@@ -308,8 +334,7 @@ static bool wire_answer(const char *line, Choose *choose)
 // Talks to the referee until it says bye or hangs up. What came in one read is answered in one
 // write: with many games at once that saves time. But an answer that waits for others is on the
 // clock, so none waits for longer than 10 ms.
-static int talk(Choose *choose)
-{
+static int talk(Choose *choose) {
     static char answers[1 << 17];
     setvbuf(stdout, answers, _IOFBF, sizeof answers);
     char *in = NULL;

@@ -1,12 +1,14 @@
 // @NAME@: plays a random legal move. Change `choose`, and it is your bot.
 //
-// Print for yourself to std::cerr; std::cout belongs to the referee.
+// Standard output belongs to the protocol. To look into your bot, write to standard error:
+// std::cerr << legal.size() << " moves\n".
 
 #include <random>
 
 #include "protocol.hpp"
 
 using referee::Json;
+using referee::note;
 
 // The move to play: one of those in `legal`, or null to resign.
 //
@@ -17,8 +19,9 @@ using referee::Json;
 //         ... held.integer() ...
 //
 // A move in `legal` is an integer(), or in some variants a text().
-static Json choose([[maybe_unused]] const Json &view, const Json::List &legal)
-{
+//
+// `note("…")` sends a word to the record; `referee watch` shows it.
+static Json choose([[maybe_unused]] const Json &view, const Json::List &legal) {
     static std::mt19937 luck{std::random_device{}()};
     if (legal.empty())
         return nullptr; // too many moves to list; a bot that knows one returns 7 or "a1"

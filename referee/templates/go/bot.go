@@ -22,6 +22,8 @@ func main() {
 //
 // A move is an int in most variants and a string such as "+5" in others. legal is empty where a
 // variant has too many moves to list.
+//
+// `note("…")` sends a word to the record; `referee watch` shows it.
 func choose(view View, legal []Move) Move {
 	if len(legal) == 0 {
 		return nil

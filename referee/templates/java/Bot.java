@@ -16,6 +16,8 @@ class Bot extends Protocol {
      *
      * `view` is all that you may know of the game. `legal` lists the legal moves, numbers or
      * texts; it is null where a variant has too many to list.
+     *
+     * `note("…")` sends a word to the record; `referee watch` shows it.
      */
     @Override
     Json choose(Json view, List<Json> legal) {

@@ -34,8 +34,21 @@ abstract class Protocol {
     /** An answer that waits for others is on the clock, so none waits for longer than this. */
     private static final long PATIENCE_NS = 10_000_000;
 
+    /** Goes out with the next answer; "" for nothing. */
+    private String note = "";
+
     /** The move to play, or null to resign; {@code legal} is null where there are too many. */
     abstract Json choose(Json view, List<Json> legal);
+
+    /**
+     * Sends a word with the move, for the record. Of several in one turn the last counts, and of a
+     * long one the first 1000 characters. Half a character becomes a question mark on its way.
+     */
+    final void note(String text) {
+        int count = Math.min(1000, text.codePointCount(0, text.length()));
+        String cut = text.substring(0, text.offsetByCodePoints(0, count));
+        note = new String(cut.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8);
+    }
 
     /** The answer to one line of the referee: a line, "" where none is due, BYE at the end. */
     final String answer(byte[] bytes, int begin, int end) {
@@ -45,20 +58,26 @@ abstract class Protocol {
             case "turn":
                 Json legal = message.get("legal");
                 Json move = choose(message.get("view"), legal.isNull() ? null : legal.asList());
-                StringBuilder out = new StringBuilder("{\"id\":").append(message.get("id"));
-                if (move == null || move.isNull()) {
-                    return out.append(",\"type\":\"resign\"}\n").toString();
-                }
-                return out.append(",\"move\":").append(move).append("}\n").toString();
-            case "hello":
-                return HELLO;
-            case "ping":
-                return PONG;
-            case "bye":
-                return BYE;
-            default: // start, over, error, and whatever a later referee may say
-                return "";
+                return answer(message.get("id"), move == null ? Json.NULL : move);
+            case "hello": return HELLO;
+            case "ping": return PONG;
+            case "bye": return BYE;
+            default: return ""; // start, over, error, and whatever a later referee may say
         }
+    }
+
+    private String answer(Json id, Json move) {
+        StringBuilder out = new StringBuilder("{\"id\":").append(id);
+        if (move.isNull()) {
+            out.append(",\"type\":\"resign\"");
+        } else {
+            out.append(",\"move\":").append(move);
+        }
+        if (!note.isEmpty()) {
+            out.append(",\"note\":").append(Json.of(note));
+            note = "";
+        }
+        return out.append("}\n").toString();
     }
 
     /**
@@ -145,29 +164,12 @@ abstract class Protocol {
             return found;
         }
 
-        boolean isNull() {
-            return value == null;
-        }
-
-        boolean isText() {
-            return value instanceof String;
-        }
-
-        boolean asBoolean() {
-            return as(Boolean.class);
-        }
-
-        int asInt() {
-            return Math.toIntExact(as(Long.class));
-        }
-
-        double asDouble() {
-            return as(Number.class).doubleValue();
-        }
-
-        String asText() {
-            return as(String.class);
-        }
+        boolean isNull() { return value == null; }
+        boolean isText() { return value instanceof String; }
+        boolean asBoolean() { return as(Boolean.class); }
+        int asInt() { return Math.toIntExact(as(Long.class)); }
+        double asDouble() { return as(Number.class).doubleValue(); }
+        String asText() { return as(String.class); }
 
         @SuppressWarnings("unchecked") // the reader puts nothing else into a list
         List<Json> asList() {
@@ -247,20 +249,13 @@ abstract class Protocol {
 
         Json value() {
             switch (next()) {
-                case '{':
-                    return new Json(object());
-                case '[':
-                    return new Json(list());
-                case '"':
-                    return new Json(string());
-                case 't':
-                    return word("true", true);
-                case 'f':
-                    return word("false", false);
-                case 'n':
-                    return word("null", null);
-                default:
-                    return number();
+                case '{': return new Json(object());
+                case '[': return new Json(list());
+                case '"': return new Json(string());
+                case 't': return word("true", true);
+                case 'f': return word("false", false);
+                case 'n': return word("null", null);
+                default: return number();
             }
         }
 

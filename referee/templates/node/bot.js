@@ -6,13 +6,14 @@
 
 "use strict";
 
-const { play } = require("./protocol.js");
+const { note, play } = require("./protocol.js");
 
 /**
  * The move to play: one of `legal`, or null to resign.
  *
  * `view` is all that you may know of the game. `legal` lists the legal moves, numbers or texts;
  * it is null where a variant has too many to list.
+ * `note("…")` sends a word to the record; `referee watch` shows it.
  */
 function choose(view, legal) {
   // protocol.md lists the fields of each variant's view. In underdog, for example:

@@ -14,14 +14,31 @@ const BYE = null;
 // An answer that waits for others is on the clock, so none waits for longer than this.
 const PATIENCE_MS = 10;
 
+let noted = "";
+
+/** Send a word to the record with the next move; of several the last counts. */
+function note(text) {
+  // Half a character (a lone surrogate) is no text: the detour over bytes replaces it.
+  const whole = Buffer.from(String(text)).toString();
+  noted = /^.{0,1000}/su.exec(whole)[0];
+}
+
+/** The note as the last field of an answer, and of no other; "" where there is none. */
+function takeNote() {
+  const field = noted && `,"note":${JSON.stringify(noted)}`;
+  noted = "";
+  return field;
+}
+
 /** The answer to one line of the referee: a line, "" where none is due, BYE at the end. */
 function answer(line, choose) {
   const message = line.trim() ? JSON.parse(line) : {};
   switch (message.type) {
     case "turn": {
       const move = choose(message.view, message.legal ?? null) ?? null;
+      const field = takeNote();
       if (move === null) return `{"id":${message.id},"type":"resign"}\n`;
-      return `{"id":${message.id},"move":${JSON.stringify(move)}}\n`;
+      return `{"id":${message.id},"move":${JSON.stringify(move)}${field}}\n`;
     }
     case "hello":
       return HELLO;
@@ -67,4 +84,4 @@ function play(choose) {
 }
 // --- end of protocol ---
 
-module.exports = { answer, play };
+module.exports = { answer, note, play };

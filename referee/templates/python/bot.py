@@ -5,7 +5,7 @@ Print for yourself to stderr: stdout belongs to the referee.
 
 import random
 
-from protocol import play
+import protocol
 
 
 def choose(view, legal):
@@ -13,6 +13,7 @@ def choose(view, legal):
 
     `view` is all that you may know of the game. `legal` lists the legal moves, numbers or texts;
     it is None where a variant has too many to list.
+    `protocol.note("…")` sends a word to the record; `referee watch` shows it.
     """
     # protocol.md lists the fields of each variant's view. In underdog, for example:
     #   mine = view["mine"]["numbers"]  # [1, 2, 5]: the numbers that you have left
@@ -21,4 +22,4 @@ def choose(view, legal):
 
 
 if __name__ == "__main__":
-    play(choose)
+    protocol.play(choose)

@@ -16,6 +16,23 @@ BYE = None
 PATIENCE_S = 0.01
 """An answer that waits for others is on the clock, so none waits for longer than this."""
 
+NOTE_LIMIT = 1000
+_note = ""
+
+
+def note(text):
+    """Send a word to the record with the next move; of several the last counts."""
+    global _note
+    # Half a character (a lone surrogate) is no text: the referee would end the bot for it.
+    _note = str(text)[:NOTE_LIMIT].encode(errors="replace").decode()
+
+
+def take_note():
+    """The note as the last field of an answer, and of no other; "" where there is none."""
+    global _note
+    text, _note = _note, ""
+    return f',"note":{json.dumps(text)}' if text else ""
+
 
 def answer(line, choose):
     """The answer to one line of the referee: a line, "" where none is due, BYE at the end."""
@@ -23,9 +40,10 @@ def answer(line, choose):
     kind = message.get("type")
     if kind == "turn":
         move = choose(message.get("view"), message.get("legal"))
+        noted = take_note()
         if move is None:
             return f'{{"id":{message["id"]},"type":"resign"}}\n'
-        return f'{{"id":{message["id"]},"move":{json.dumps(move)}}}\n'
+        return f'{{"id":{message["id"]},"move":{json.dumps(move)}{noted}}}\n'
     if kind == "hello":
         return HELLO
     if kind == "ping":

@@ -10,7 +10,8 @@ source [file join [file dirname [info script]] protocol.tcl]
 #     set numbers [dict get $view theirs numbers]     ;# a list
 #     set last [dict get $view theirs last]           ;# the word null where it is null
 # legal is the list of the legal moves: return one of them. It is empty where a variant has too
-# many to list. To see what you think, puts it to stderr: stdout belongs to the referee.
+# many to list. To see what you think, puts it: it goes to stderr.
+# `protocol::note "…"` sends a word to the record; `referee watch` shows it.
 proc choose {view legal} {
     return [lindex $legal [expr {int(rand() * [llength $legal])}]]
 }

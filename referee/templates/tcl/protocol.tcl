@@ -11,6 +11,8 @@
 namespace eval protocol {
     # A text, a bracket, or a word: a number, true, false or null.
     variable token {"(?:[^"\\]|\\.)*"|[][{}]|[^][{}",:\s]+}
+    # The note as the last field of the next answer.
+    variable noted ""
 }
 
 # Talks to the referee until it says bye or hangs up. For each turn, the command is called with
@@ -19,35 +21,63 @@ namespace eval protocol {
 proc protocol::play {choose} {
     fconfigure stdin -translation binary
     fconfigure stdout -translation binary -buffering line
+    fconfigure stderr -encoding utf-8
+    rename ::puts ::protocol::write
+    rename ::protocol::print ::puts
     while {[gets stdin line] >= 0 && ![eof stdin]} {
         if {[string trim $line] eq ""} {
             continue
         }
         set message [read_message $line]
         switch -- [dict get $message type] {
-            turn  { puts [answer $message $choose] }
-            hello { puts {{"type":"hello","protocol":1,"games_at_once":64}} }
-            ping  { puts {{"type":"pong"}} }
+            turn  { write [answer $message $choose] }
+            hello { write {{"type":"hello","protocol":1,"games_at_once":64}} }
+            ping  { write {{"type":"pong"}} }
             bye   { return }
         }
     }
 }
 
+# Stands in for puts: what the bot prints goes to stderr, since stdout belongs to the referee.
+proc protocol::print {args} {
+    set at [expr {[llength $args] > 1 && [lindex $args 0] eq "-nonewline"}]
+    if {[llength $args] == $at + 1} {
+        set args [linsert $args $at stderr]
+    } elseif {[lindex $args $at] eq "stdout"} {
+        lset args $at stderr
+    }
+    ::protocol::write {*}$args
+}
+
+# Sends a word to the record with the next move; of several the last counts.
+proc protocol::note {text} {
+    variable noted
+    # The text is cut where it is ASCII already: some Tcl take a character beyond \uffff for two.
+    # Half of such a character, alone, is no text.
+    set json [escaped [string range $text 0 1999]]
+    set chars [regexp -all -inline {\\ud[89ab]..\\ud[c-f]..|\\u....|\\.|.} $json]
+    set whole [lmap char [lrange $chars 0 999] { regsub {^\\ud[89a-f]..$} $char {\\ufffd} }]
+    set noted [expr {$text eq "" ? "" : ",\"note\":\"[join $whole ""]\""}]
+}
+
 # The line that answers a turn.
 proc protocol::answer {turn choose} {
+    variable noted
     set id [dict get $turn id]
     set raw [dict get $turn legal]
     set legal [lmap word $raw { plain $word }]
     set move [uplevel #0 [list {*}$choose [dict get $turn view] $legal]]
+    set field $noted
+    set noted ""
     # A legal move goes back as it came: Tcl does not tell 5 from "5", the referee does.
     set place [lsearch -exact $legal $move]
     if {$place >= 0} {
-        return "{\"id\":$id,\"move\":[lindex $raw $place]}"
+        return "{\"id\":$id,\"move\":[lindex $raw $place]$field}"
     }
     if {$move eq ""} {
         return "{\"id\":$id,\"type\":\"resign\"}"
     }
-    return "{\"id\":$id,\"move\":[write_move $move]}"
+    return "{\"id\":$id,\"move\":[write_move $move]$field}"
 }
 
 # A line as a dict. The legal moves stay as they were written; null is the same as none.
@@ -123,8 +153,13 @@ proc protocol::write_move {move} {
     if {[regexp {^(0|-?[1-9][0-9]*)$} $move]} {
         return $move
     }
+    return "\"[escaped $move]\""
+}
+
+# What stands between the quotes of a text in JSON, in ASCII.
+proc protocol::escaped {words} {
     set text ""
-    foreach char [split $move ""] {
+    foreach char [split $words ""] {
         scan $char %c code
         if {$char in {"\"" "\\"}} {
             append text "\\$char"
@@ -137,6 +172,6 @@ proc protocol::write_move {move} {
             append text [format {\u%04x\u%04x} $high [expr {0xdc00 + ($code & 0x3ff)}]]
         }
     }
-    return "\"$text\""
+    return $text
 }
 # --- end of protocol ---

@@ -21,15 +21,16 @@ from referee.protocol.messages import HelloReceived
 from referee.rules.variant import Seat
 from referee.verdict import BotFault, Ending
 from referee.workshop.check.deal import AnyVariant, Deal
-from referee.workshop.check.hearing import Ear
+from referee.workshop.check.hearing import Ear, Heard, Stray
 from referee.workshop.check.remedies import remedy
 from referee.workshop.check.report import Result, Step
 from referee.workshop.check.sitting import Findings, Sitting, Terms
-from referee.workshop.check.talk import Talk
+from referee.workshop.check.talk import Talk, last_lines
 
 MOST_AT_ONCE = 64
 """As many games at once as a referee deals unless it is told otherwise."""
 HEAD_START_MS = 500
+NO_GAME = "no game was played to its end"
 
 
 class Failed(Exception):
@@ -68,6 +69,10 @@ class Bench:
         """What went wrong in a process that had played, and not in a fresh one."""
         self.sitting: Sitting | None = None
         """The process that the current step uses, or used last."""
+        self.lesson: str | None = None
+        """What the author should know, where the step at hand knows better than the table."""
+        self._came_late: list[bytes] = []
+        """What a silent process owed, as a second one said it when its input ended."""
         self._shared: Sitting | None = None
         self._folder = tempfile.TemporaryDirectory(prefix="referee-check-")
         self._talks: list[Talk] = []
@@ -136,7 +141,7 @@ class Bench:
     def some_cell(self) -> Cell:
         """Where the bot is known to play well. Raises NotTried."""
         if not self.good:
-            raise NotTried("no game came to its end")
+            raise NotTried(NO_GAME)
         return self.good[0]
 
     def play(self, sitting: Sitting, deal: Deal) -> None:
@@ -157,6 +162,7 @@ class Bench:
 
     def judge(self, name: str, trial: Callable[[], str]) -> Step:
         """Take one step: the trial gives the sentence, or raises what went wrong."""
+        self.lesson = None
         try:
             if self.sitting is not None:
                 self.sitting.talk.mark()
@@ -180,8 +186,12 @@ class Bench:
         return self.step(name, "failed", detail)
 
     def step(self, name: str, result: Result, detail: str) -> Step:
-        """A step with what was sent and written in it."""
-        return Step(name=name, result=result, detail=detail, **self.evidence())
+        """A step with what was sent and written in it, and what came too late for it."""
+        evidence = self.evidence()
+        if self._came_late:
+            late, self._came_late = self._came_late, []
+            evidence["stdout"] = evidence.get("stdout", []) + last_lines(b"\n".join(late))
+        return Step(name=name, result=result, detail=detail, **evidence)
 
     def evidence(self) -> dict[str, list[str]]:
         """What the process of this step was sent, and wrote."""
@@ -192,11 +202,12 @@ class Bench:
             return ""
         return f"; what is missing came when the input ended, so flush it: {remedy(self.bot)}"
 
-    def unflushed(self, within_ms: int | None = None) -> bool:
+    def unflushed(self, within_ms: int | None = None, *, hello: bool = False) -> bool:
         """Whether what this silent process owes looks written and not flushed.
 
         A second process is sent the same and then the end of its input. If it says more than the
-        first one, which had a head start, the first one's words are stuck in a buffer.
+        first one, which had a head start, the first one's words are stuck in a buffer. Where the
+        hello is due, nothing else counts.
         """
         assert self.sitting is not None
         silent = self.sitting.talk
@@ -208,10 +219,10 @@ class Bench:
         except BotFault:
             return False
         try:
-            ear = Ear()
+            ear, said = Ear(), self.sitting.ear.lines
             probe.say(bytes(silent.sent))
-            talking = True
-            while ear.lines <= self.sitting.ear.lines:
+            talking, greeted = True, False
+            while ear.lines <= said or (hello and not greeted):
                 if talking and probe.said_all:
                     probe.hang_up()
                     talking = False
@@ -221,12 +232,19 @@ class Bench:
                 silent.count()
                 if data == b"" or probe.clock_ns >= within_ms * NS_PER_MS:
                     return False
-                ear.receive(data or b"")
+                greeted |= any(_is_hello(each) for each in ear.receive(data or b""))
         except BotFault:
             return False
         finally:
             probe.close()
-        return not silent.speaks(HEAD_START_MS + probe.clock_ns // NS_PER_MS)
+        if silent.speaks(HEAD_START_MS + probe.clock_ns // NS_PER_MS):
+            return False
+        self._came_late = [line for line in bytes(probe.heard).split(b"\n") if line.strip()][said:]
+        return True
+
+
+def _is_hello(heard: Heard) -> bool:
+    return isinstance(heard, HelloReceived) or (isinstance(heard, Stray) and heard.meant == "hello")
 
 
 @contextmanager

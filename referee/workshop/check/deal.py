@@ -140,6 +140,11 @@ class Deal:
             and self.seat in verdict.at_fault
         )
 
+    @property
+    def given_up(self) -> bool:
+        """Whether the bot resigned as soon as it was asked: no game was played."""
+        return self.resigned and self.turns == 1
+
     def _fail(self, seat: Seat, code: Ending, detail: str) -> None:
         table = self._game.table
         with self._blaming():

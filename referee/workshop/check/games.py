@@ -15,7 +15,16 @@ from referee.protocol.messages import ToBot
 from referee.rules.numbers import amount
 from referee.rules.registry import build_variant
 from referee.verdict import ENDS_PROCESS, BotFault, Ending
-from referee.workshop.check.bench import Bench, Cell, Failed, NotTried, Skipped, placed, tell
+from referee.workshop.check.bench import (
+    NO_GAME,
+    Bench,
+    Cell,
+    Failed,
+    NotTried,
+    Skipped,
+    placed,
+    tell,
+)
 from referee.workshop.check.deal import AnyVariant, Deal
 from referee.workshop.check.report import Step
 from referee.workshop.check.sitting import Sitting
@@ -36,6 +45,12 @@ LONG: dict[str, dict[str, object]] = {
 """Options that make games of about 100 turns. Other variants are played as they are: in target
 more numbers make no longer game, but a search that no bot would be blamed for."""
 LONG_PLAYS = 200
+GIVEN_UP = "it resigned at its first turn in every game; does choose() return a move?"
+LEFT = "exited with status 0"
+LOOK_BACK = (
+    "games before it went well, so look at what the bot keeps from game to game, and at this turn"
+)
+"""The lesson where the bot did not leave after a game but failed in one."""
 
 
 class Played(Struct):
@@ -43,6 +58,9 @@ class Played(Struct):
 
     variant: AnyVariant
     turns: dict[int, int] = {}
+    """Of the games that came to an end."""
+    given_up: set[int] = set()
+    """Where the bot resigned as soon as it was asked."""
     remarks: dict[int, str] = {}
     """Where a game ended in another way than by its rules."""
     faults: dict[int, BotFault] = {}
@@ -50,6 +68,11 @@ class Played(Struct):
     """The faults as failed steps, with what was seen."""
     evidence: dict[str, list[str]] = {}
     """What was sent and written in the last game that came to its end."""
+
+    @property
+    def seats(self) -> set[int]:
+        """Those from which the bot has really played."""
+        return set(self.turns) - self.given_up
 
 
 def play_variant(bench: Bench, variant: AnyVariant) -> Played:
@@ -68,7 +91,9 @@ def play_variant(bench: Bench, variant: AnyVariant) -> Played:
                 played.faults[1] = fault
                 break
         else:
-            if deal.turns:
+            if deal.given_up:
+                played.given_up.add(seat)
+            elif deal.turns:
                 bench.good.append(cell)
             played.turns[seat] = deal.turns
             played.evidence = bench.evidence()
@@ -100,9 +125,11 @@ def _play_fairly(bench: Bench, cell: Cell, deal: Deal) -> Deal:
 def variant_step(played: Played) -> Step:
     """A variant fails where no seat brings it to an end; one seat alone is for `both seats`."""
     name = f"variant {played.variant.name}"
-    if not played.turns:
+    if not played.seats and played.steps:
         first = min(played.steps)
         return played.steps[first]
+    if played.given_up and not any(played.turns[seat] for seat in played.seats):
+        return Step(name=name, result="failed", detail=GIVEN_UP, **played.evidence)
     games = []
     for seat, turns in played.turns.items():
         games.append(f"{amount(turns, 'turn')} as seat {seat}{played.remarks.get(seat, '')}")
@@ -112,9 +139,9 @@ def variant_step(played: Played) -> Step:
 
 def seats_step(everything: Sequence[Played]) -> Step:
     """The step `both seats`: no variant is played from one seat only."""
-    played = [each for each in everything if each.turns]
+    played = [each for each in everything if each.seats]
     if not played:
-        return Step(name="both seats", result="not tried", detail="no game came to its end")
+        return Step(name="both seats", result="not tried", detail=NO_GAME)
     halves = [(each, seat) for each in played for seat in each.faults]
     if not halves:
         return Step(
@@ -141,6 +168,7 @@ def many_games(bench: Bench) -> str:
     # What the variants have shown is shown once more, with what the bot wrote.
     sitting = bench.shared() if bench.one_game_only is None else bench.fresh()
     began_ns = sitting.talk.clock_ns
+    given_up = True
     for number in range(MANY):
         deal = bench.deal(bench.good[number % len(bench.good)])
         before = amount(sitting.games, "game")
@@ -149,12 +177,20 @@ def many_games(bench: Bench) -> str:
         except BotFault as fault:
             if fault.code in ENDS_PROCESS:
                 bench.one_game_only = bench.one_game_only or tell(fault)
+            if LEFT not in fault.detail:
+                bench.lesson = LOOK_BACK
             detail = f"{fault.detail}, after {before} in one process"
             raise BotFault(fault.code, detail, fault.received) from None
+        given_up &= deal.given_up
         spent_ns = sitting.talk.clock_ns - began_ns
         if number + 1 >= FEWEST and spent_ns > bench.terms.budget_ms * NS_PER_MS:
             break
+    if given_up:
+        bench.lesson = LOOK_BACK
+        raise Failed(GIVEN_UP)
     if bench.one_game_only is not None:
+        if LEFT not in bench.one_game_only:
+            bench.lesson = LOOK_BACK
         raise Failed(f"{bench.one_game_only}, but not in a fresh process")
     return f"{amount(sitting.games, 'game')} in one process"
 
@@ -171,7 +207,10 @@ def games_at_once(bench: Bench) -> str:
     deals = [bench.deal(cells[number % len(cells)]) for number in range(count + LATECOMERS)]
     sitting = bench.fresh()
     turns, largest = _play_together(bench, sitting, deals, count)
-    return f"{largest} games side by side, {turns} turns, each answered with a legal move"
+    how = "with a legal move"
+    if any(deal.resigned for deal in deals):
+        how += " or by resigning"
+    return f"{largest} games side by side, {turns} turns, each answered {how}"
 
 
 def _play_together(
@@ -233,6 +272,8 @@ def long_game(bench: Bench) -> str:
     name = cell.variant.name
     how = "".join(f" {option}={value}" for option, value in LONG.get(name, {}).items())
     enough = f", enough after {show_ms(bench.terms.budget_ms)}" if deal.called_off else ""
+    if deal.resigned:
+        enough = " (it resigned)"
     return f"{amount(deal.turns, 'turn')} of {name}{how}{enough}"
 
 

@@ -18,6 +18,7 @@ from referee.protocol.codec import STDOUT_HINT, BotMessage, Garbled, decode_line
 from referee.protocol.messages import LINE_LIMIT
 
 NO_OBJECT = f"not a JSON object; {STDOUT_HINT}"
+NOT_ALONE = f"a message with something before it on its line; {STDOUT_HINT}"
 NO_LINE_END = "a message without the end of its line; end it with \\n"
 DECODER = json.JSONDecoder()
 
@@ -83,7 +84,7 @@ class Ear:
 
     def _line(self, line: bytes) -> list[Heard]:
         if not self._pieces and not line.lstrip().startswith(b"{"):
-            return [Stray(excerpt(line), NO_OBJECT)]
+            return [Stray(excerpt(line), NOT_ALONE if _ends_in_message(line) else NO_OBJECT)]
         try:
             _, message = decode_line(line.removesuffix(b"\r"))
         except Garbled as garbled:
@@ -118,6 +119,14 @@ def _first_object(data: bytes) -> bytes | None:
     except (ValueError, RecursionError):
         return None
     return text[:end].encode()
+
+
+def _ends_in_message(line: bytes) -> bool:
+    try:
+        decode_line(line[line.find(b"{") :].strip())
+    except Garbled:
+        return False
+    return b"{" in line
 
 
 def _meaning(line: bytes) -> Meant | None:

@@ -6,6 +6,7 @@ still found in its own step.
 
 from __future__ import annotations
 
+from referee.bots.process import told_status
 from referee.clock import show_ms
 from referee.protocol.codec import encode
 from referee.protocol.messages import Bye, Error, Ping, ToBot, Turn
@@ -22,9 +23,24 @@ ODD_TURNS = 2
 
 
 def in_manner(manner: Manner, what: str, bench: Bench) -> str:
-    """A game that is written in another way."""
-    deal = bench.deal(bench.some_cell())
-    sitting = bench.shared()
+    """A game that is written in another way.
+
+    A bot that has lost its way may resign. Whether it would have done so anyway is seen in the same
+    game, written plainly.
+    """
+    cell = bench.some_cell()
+    deal = bench.deal(cell)
+    _begin(bench.shared(), deal, manner)
+    if deal.resigned:
+        again = bench.deal(cell, int(deal.name))
+        _begin(bench.shared(), again, PLAIN)
+        if not again.resigned:
+            raise Failed(f"it resigned ({deal}), and did not where the same game came plainly")
+    return what
+
+
+def _begin(sitting: Sitting, deal: Deal, manner: Manner) -> None:
+    """The first turns of a game in this manner, and one more. Raises BotFault."""
     messages: list[ToBot] = [deal.start()]
     while not deal.over and deal.turns < ODD_TURNS:
         turn = deal.turn(sitting.next_id())
@@ -35,7 +51,6 @@ def in_manner(manner: Manner, what: str, bench: Bench) -> str:
             deal.answer(answers[turn.id])
         messages.clear()
     _finish(sitting, deal, manner)
-    return what
 
 
 def unknown_types(bench: Bench) -> str:
@@ -109,12 +124,14 @@ def end_of_input(bench: Bench) -> str:
 
 def _leaves(bench: Bench, sitting: Sitting, after: str) -> str:
     began_ns, exit_ms = sitting.talk.clock_ns, bench.terms.exit_ms
-    ended = sitting.talk.exited(exit_ms)
-    if ended is None:
+    status = sitting.talk.exit_status(exit_ms)
+    if status is None:
         raise Failed(f"the bot still runs {show_ms(exit_ms)} after {after}")
+    if status != 0:
+        raise Failed(f"the bot {told_status(status)} after {after}, where status 0 is due")
     took = show_us((sitting.talk.clock_ns - began_ns) // 1000)
     bench.drop()
-    return f"the bot {ended}, {took} after {after}"
+    return f"the bot exited, {took} after {after}"
 
 
 def _one_turn(sitting: Sitting, deal: Deal, before: bytes) -> int:

@@ -18,6 +18,8 @@ from referee.workshop.check.remedies import remedy
 from referee.workshop.check.report import Step, show_us
 from referee.workshop.check.sitting import Sitting
 
+NAMED = 60
+"""Of a line that a sentence names; more of it is shown beside the sentence."""
 HELD_BACK = "came only when its input had ended; see flush"
 
 
@@ -62,14 +64,27 @@ def _hear_hello(bench: Bench, sitting: Sitting) -> HelloReceived | None:
     startup_ms, quiet_ms = bench.terms.startup_ms, min(bench.terms.quiet_ms, bench.terms.startup_ms)
     hello = sitting.hear_hello(quiet_ms * NS_PER_MS)
     if hello is None:
-        if not sitting.ear.lines and bench.unflushed(startup_ms - quiet_ms):
+        if bench.unflushed(startup_ms - quiet_ms, hello=True):
             return None
         hello = sitting.hear_hello(startup_ms * NS_PER_MS)
     if hello is None:
-        said = sitting.ear.unfinished()
-        other = ", though something else came" if sitting.ear.lines or said else ""
-        raise BotFault(Ending.NO_HELLO, f"no hello within {show_ms(startup_ms)}{other}", said)
+        told = f"no hello within {show_ms(startup_ms)}{_instead(bench, sitting)}"
+        raise BotFault(Ending.NO_HELLO, told, sitting.ear.unfinished())
     return hello
+
+
+def _instead(bench: Bench, sitting: Sitting) -> str:
+    """What came where the hello was due, and what is wrong with it."""
+    strays, begun = bench.findings.strays, sitting.ear.unfinished()
+    if strays:
+        return f", but {_cut(strays[0].line)} came: {strays[0].why}"
+    if begun:
+        return f", but {_cut(begun)} came, without the end of its line"
+    return ", but a message that is not complete" if sitting.ear.lines else ""
+
+
+def _cut(line: str) -> str:
+    return f'"{line[:NAMED]}…"' if len(line) > NAMED else f'"{line}"'
 
 
 def _offer(bench: Bench, hello: HelloReceived) -> str:

@@ -24,6 +24,7 @@ class Step(Struct, frozen=True, kw_only=True):
     stdout: list[str] = []
     """What it wrote then."""
     stderr: list[str] = []
+    """All that it wrote there then, as far as it is kept; in `build`, all that the build wrote."""
 
 
 class Figures(Struct, frozen=True, kw_only=True):

@@ -1,8 +1,8 @@
 """A check from its first step to its last. The API under `referee check`.
 
-Three steps come first, and nothing is tried where one of them fails: start, hello, flush. Then
-every variant is played, then come the steps that are not plain play, and at the end what is judged
-by all that the bot has said.
+A bot that has to be built is built first. Then come three steps, and nothing is tried where one of
+them fails: start, hello, flush. Then every variant is played, then come the steps that are not
+plain play, and at the end what is judged by all that the bot has said.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ from functools import partial
 
 from msgspec.structs import replace
 
+from referee.bots.building import OnBuild
 from referee.bots.manifest import Bot
-from referee.rules.registry import BadVariant, all_variants, find_variant
+from referee.rules.registry import BadVariant, all_variants, find_variant, is_path
 from referee.verdict import Ending
 from referee.workshop.check import conclusions, games, oddities
 from referee.workshop.check.bench import Bench
 from referee.workshop.check.deal import AnyVariant
+from referee.workshop.check.making import Making, make
 from referee.workshop.check.manners import (
     CRLF,
     IN_PIECES,
@@ -29,6 +31,8 @@ from referee.workshop.check.opening import flush_step, open_check
 from referee.workshop.check.report import Report, Step, all_passed
 from referee.workshop.check.sitting import Terms
 
+MOST_VARIANTS = 50
+"""Of those that a bot names: each is a step that takes its time."""
 STEPS: dict[str, Callable[[Bench], str]] = {
     "many games": games.many_games,
     "unknown fields": partial(
@@ -84,15 +88,18 @@ def check_bot(
     terms: Terms,
     variants: Sequence[AnyVariant] | None = None,
     on_step: Callable[[Step], None] | None = None,
+    on_build: OnBuild | None = None,
 ) -> Report:
-    """Check a bot that is ready to run; `on_step` sees each step as soon as it is judged.
+    """Check a bot; `on_step` sees each step as soon as it is judged.
 
-    `variants` are played instead of those that the bot names. Raises BadVariant where a script
-    fails, and leaves no process behind.
+    `on_build` hears of a build that begins: it may take a while. `variants` are played instead of
+    those that the bot names. Raises BadVariant where a script fails, BadBot where a build cannot
+    even be tried, and leaves no process behind.
     """
-    with Bench(bot, terms) as bench:
+    making = make(bot, on_build)
+    with Bench(making.bot, terms) as bench:
         check = _Check(bench, variants, on_step)
-        check.run()
+        check.run(making)
         steps = check.steps
         return Report(
             bot=bot.name,
@@ -119,20 +126,26 @@ class _Check:
         self._asked_for = asked_for
         self._on_step = on_step
 
-    def run(self) -> None:
+    def run(self, making: Making) -> None:
+        if making.step is not None:
+            self._add(making.step)
+        if making.in_the_way is not None:
+            self._leave_out(self._variants(), making.in_the_way)
+            return
         for step in open_check(self._bench):
             self._add(step)
         known = self._variants()
-        if not any(step.result == "failed" for step in self.steps):
+        if not self._failed():
             self._flush(known)
-        if any(step.result == "failed" for step in self.steps):
-            self._leave_out(known)
+        if self._failed():
+            self._leave_out(known, "the bot has to start, say hello and flush its output first")
             return
         self._play(known)
         for name, trial in STEPS.items():
             step = self._bench.judge(name, partial(trial, self._bench))
             if step.result == "failed":
-                step = replace(step, detail=f"{step.detail}; {LESSONS[name]}")
+                lesson = self._bench.lesson or LESSONS[name]
+                step = replace(step, detail=f"{step.detail}; {lesson}")
             self._add(step)
         for conclude in CONCLUSIONS.values():
             self._add(conclude(self._bench))
@@ -141,6 +154,9 @@ class _Check:
         self.steps.append(step)
         if self._on_step is not None:
             self._on_step(step)
+
+    def _failed(self) -> bool:
+        return any(step.result == "failed" for step in self.steps)
 
     def _variants(self) -> dict[str, AnyVariant | BadVariant]:
         """By name: those that were asked for, those that the bot names, or all."""
@@ -152,7 +168,7 @@ class _Check:
             named = bench.hello.variants
         if named is None:
             return {name: variant() for name, variant in all_variants().items()}
-        return {name: _find(name) for name in named}
+        return {name: _find(name) for name in named[:MOST_VARIANTS]}
 
     def _flush(self, known: dict[str, AnyVariant | BadVariant]) -> None:
         there = [each for each in known.values() if not isinstance(each, BadVariant)]
@@ -163,14 +179,13 @@ class _Check:
                 Step(name="flush", result="skipped", detail="no variant to ask for a move in")
             )
 
-    def _leave_out(self, known: dict[str, AnyVariant | BadVariant]) -> None:
+    def _leave_out(self, known: dict[str, AnyVariant | BadVariant], why: str) -> None:
         """Nothing can be seen of a bot that does not speak."""
         done = {step.name for step in self.steps}
         variants = [f"variant {name}" for name in known]
-        for name in ("hello", "flush", *variants, "both seats", *STEPS, *CONCLUSIONS):
+        for name in ("start", "hello", "flush", *variants, "both seats", *STEPS, *CONCLUSIONS):
             if name not in done:
-                detail = "the bot has to start, say hello and flush its output first"
-                self._add(Step(name=name, result="not tried", detail=detail))
+                self._add(Step(name=name, result="not tried", detail=why))
 
     def _play(self, known: dict[str, AnyVariant | BadVariant]) -> None:
         played: list[games.Played] = []
@@ -191,11 +206,14 @@ class _Check:
             if not self._bench.findings.spent_ns:
                 silent += all(fault.code is Ending.TIMEOUT for fault in faults)
             self._add(games.variant_step(played[-1]))
-        self.played = [each.variant.name for each in played if each.turns]
+        self.played = [each.variant.name for each in played if each.seats]
         self._add(games.seats_step(played))
 
 
 def _find(name: str) -> AnyVariant | BadVariant:
+    """The variant that a bot names. A path would have us run a script of the bot's own choice."""
+    if is_path(name):
+        return BadVariant(f"{name!r} is a path, where the name of a variant is due")
     try:
         return find_variant(name)()
     except BadVariant as bad:

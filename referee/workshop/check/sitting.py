@@ -22,7 +22,6 @@ from referee.protocol.messages import (
     MoveReceived,
     OddMoveReceived,
     PongReceived,
-    ResignReceived,
     ToBot,
 )
 from referee.verdict import BotFault, Ending
@@ -142,7 +141,7 @@ class Sitting:
                 if isinstance(each, Stray) and each.meant == "hello":
                     raise BotFault(Ending.NO_HELLO, each.why, each.line)
                 if not isinstance(each, Stray):
-                    raise BotFault(Ending.NO_HELLO, "something else came before the hello")
+                    raise BotFault(Ending.NO_HELLO, f"{_show(each)} came before the hello")
 
     def greet(self) -> HelloReceived:
         """Say hello and hear the bot's. Raises BotFault."""
@@ -180,6 +179,9 @@ class Sitting:
             if heard is None:
                 heard = [self._only_old(limit_ms, len(due))]
             for each in heard:
+                if isinstance(each, Answer) and each.id in self._withdrawn:
+                    # What it thought about a turn that is over is not charged to this one.
+                    since_ns = self.talk.clock_ns
                 answer = self._sort(each)
                 if answer is not None:
                     turn_id, given = answer
@@ -294,8 +296,9 @@ class Sitting:
         return BotFault(Ending.TIMEOUT, detail, said)
 
 
-def _show(answer: Answer) -> str:
-    if isinstance(answer, MoveReceived | OddMoveReceived):
-        return quote(answer)
-    assert isinstance(answer, ResignReceived)
-    return excerpt(f'{{"type": "resign", "id": {answer.id}}}'.encode())
+def _show(message: Answer | PongReceived) -> str:
+    if isinstance(message, MoveReceived | OddMoveReceived):
+        return quote(message)
+    if isinstance(message, PongReceived):
+        return '{"type": "pong"}'
+    return excerpt(f'{{"type": "resign", "id": {message.id}}}'.encode())

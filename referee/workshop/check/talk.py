@@ -23,6 +23,7 @@ from referee.protocol.messages import FLOOD_BYTES
 from referee.verdict import BotFault, Ending
 
 SHOWN_LINES = 5
+"""Of what it was sent and wrote to stdout; of stderr all is kept that the keeper keeps."""
 SHOWN_BYTES = 300
 """Of a line that is shown; the rest is cut off."""
 READ_AWAY_S = 2.0
@@ -153,8 +154,8 @@ class Talk:
         self._over = True
         self._process.end_input()
 
-    def exited(self, within_ms: int) -> str | None:
-        """`exited with status 0`, once it has; None if it has not within this time."""
+    def exit_status(self, within_ms: int) -> int | None:
+        """With which it ended, negative for a signal; None if it has not within this time."""
         until_ns = self.clock_ns + within_ms * NS_PER_MS
         while self.clock_ns < until_ns:
             # It might wait for somebody to read what it says on its way out.
@@ -162,9 +163,9 @@ class Talk:
                 break
         left_ns = max(0, until_ns - self.clock_ns)
         began_ns = time.monotonic_ns()
-        ended = self._process.how_it_ended(left_ns / 1e9)
+        status = self._process.exit_status(left_ns / 1e9)
         self.clock_ns += time.monotonic_ns() - began_ns
-        return ended
+        return status
 
     def last_words(self) -> str:
         """How the process ended, where its output has."""
@@ -182,12 +183,12 @@ class Talk:
         self._marks = (len(self.sent), len(self.heard), len(self._errors()))
 
     def evidence(self) -> dict[str, list[str]]:
-        """The last lines since the mark, to it, from it and on its stderr."""
+        """Since the mark: the last lines to it and from it, and all of its stderr."""
         sent, heard, errors = self._marks
         return {
             "sent": last_lines(bytes(self.sent[sent:])),
             "stdout": last_lines(bytes(self.heard[heard:])),
-            "stderr": last_lines(self._errors()[errors:]),
+            "stderr": all_lines(self._errors()[errors:]),
         }
 
     def _errors(self) -> bytes:
@@ -205,9 +206,19 @@ def _environment(bot: Bot) -> dict[str, str]:
     return env
 
 
+def all_lines(data: bytes) -> list[str]:
+    """Those that are not blank, escaped. A tab is for the eye, so it is shown as blanks."""
+    lines = [_blanks_for_tabs(line) for line in data.split(b"\n") if line.strip()]
+    return [excerpt(line, len(line)) for line in lines]
+
+
 def last_lines(data: bytes) -> list[str]:
     """Cut and escaped, with a line that says how many are left out before them."""
     lines = [line for line in data.split(b"\n") if line.strip()]
-    shown = [excerpt(line, SHOWN_BYTES) for line in lines[-SHOWN_LINES:]]
+    shown = [excerpt(_blanks_for_tabs(line), SHOWN_BYTES) for line in lines[-SHOWN_LINES:]]
     left_out = len(lines) - len(shown)
     return [f"({left_out} more before)", *shown] if left_out else shown
+
+
+def _blanks_for_tabs(line: bytes) -> bytes:
+    return line.decode("utf-8", "backslashreplace").expandtabs().encode()

@@ -35,6 +35,7 @@ def check(
     patience_ms: int = 0,
     startup_ms: int = 60_000,
     quiet_ms: int = 2_000,
+    budget_ms: int = 5_000,
     on_step: Callable[[Step], None] | None = None,
 ) -> Report:
     """Check a bot, and see that nothing of it is left."""
@@ -54,6 +55,7 @@ def check(
         exit_ms=SILENCE_MS,
         patience_ms=patience_ms,
         quiet_ms=quiet_ms,
+        budget_ms=budget_ms,
     )
     played = None if variants is None else [find_variant(name)() for name in variants]
     descriptors = open_descriptors()

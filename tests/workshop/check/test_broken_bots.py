@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from referee.workshop.check.games import LOOK_BACK
 from referee.workshop.check.run import LESSONS, STEPS
 from tests.workshop.check.checking import broken, by_result, check
 
@@ -34,6 +35,11 @@ CASES: dict[str, tuple[str, str, set[str]]] = {
     "output Pretty": ("output", r"garbled: a message spread over \d lines; .*", set()),
     "output NoLineEnd": ("output", r"garbled: a message without the end of its line; .*", set()),
     "reading Prefix": ("key order", r"crash: the bot exited with status 1 \(difference, .*", set()),
+    "reading LastLegal": (
+        "unknown fields",
+        r"it resigned \(difference, seat 0, turn 1\), and did not where the same game came plainly",
+        set(),
+    ),
     "reading Strict": ("unknown fields", r"crash: the bot exited with status 1 .*", set()),
     "reading StrictEvents": ("unknown events", r"crash: the bot exited with status 1 .*", set()),
     "reading CarriageReturn": ("CRLF", r"crash: the bot exited with status 1 .*", set()),
@@ -94,9 +100,23 @@ CASES: dict[str, tuple[str, str, set[str]]] = {
         r"crash: the bot exited with status 1 .*, after 10 games in one process",
         AFTER_ONE_GAME,
     ),
+    "playing Stumbles": (
+        "many games",
+        r"timeout: no answer within 3s, .* turn 2\), after 10 games in one process",
+        AFTER_ONE_GAME,
+    ),
+    "playing Falls": ("bye", r"the bot was killed by SIGSEGV after bye, .* status 0 is due", set()),
+    "playing Complains": (
+        "end of input",
+        r"the bot exited with status 3 after the end of its input, where status 0 is due",
+        set(),
+    ),
     "playing Stays": ("bye", r"the bot still runs 3s after bye", set()),
     "playing Waits": ("end of input", r"the bot still runs 3s after the end of its input", set()),
 }
+
+IN_A_GAME = {"playing TenGames", "playing Stumbles"}
+"""Those that do not leave after a game but fail in one."""
 
 
 @pytest.mark.parametrize("bot", CASES)
@@ -105,7 +125,8 @@ def test_it_fails_the_right_step(bot: str) -> None:
     report = check(broken(*bot.split()))
     told = {each.name: each.detail for each in report.steps if each.result == "failed"}
     assert set(told) == {name}, told
-    seen = told[name].removesuffix(f"; {LESSONS[name]}") if name in LESSONS else told[name]
+    lesson = LOOK_BACK if bot in IN_A_GAME else LESSONS.get(name, "")
+    seen = told[name].removesuffix(f"; {lesson}")
     assert re.fullmatch(sentence, seen), seen
     assert (seen != told[name]) == (name in STEPS), "a lesson for its author"
     assert by_result(report, "not tried") == out_of_reach

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -98,8 +99,9 @@ def test_a_bot_that_fails(tmp_path: Path) -> None:
     assert lines[at + 1] == '        sent    {"type":"ping"}'
     assert lines[at + 2] == "        stdout  (nothing)"
     assert lines[at + 3].startswith("        stderr  ")
-    shown = lines[at + 3 : at + 9]
-    assert any("NotImplementedError: ping" in line for line in shown)
+    rest = lines[at + 3 :]
+    shown = list(itertools.takewhile(lambda line: line.startswith("        "), rest))
+    assert shown[-1] == "                NotImplementedError: ping"
     assert [line for line in lines if line.startswith("FAIL")] == [lines[at]]
     as_json = referee(tmp_path, *words, "--json")
     assert as_json.status == 1
@@ -127,6 +129,34 @@ def test_what_a_bot_writes_cannot_reach_the_terminal(tmp_path: Path) -> None:
     assert "\x1b" not in done.out
 
 
+def test_a_long_trace(tmp_path: Path) -> None:
+    words = ["check", named("mine", "output", "Trace"), "--variant", "difference", *SLOW]
+    plain, as_json, verbose = each(tmp_path, [words, [*words, "--json"], [*words, "--verbose"]])
+    error = "TypeError: no \\x1b[1mlegal\\x1b[0m"
+    frames = [f"        at frame {number}" for number in range(1, 41)]
+    expected = [
+        *(error, *frames[:11], "(14 more lines between; --verbose shows all)"),
+        *(*frames[25:], "x" * 300 + "…"),
+    ]
+    assert _stderr_of("variant difference", plain.out) == expected
+    assert _stderr_of("variant difference", verbose.out) == [error, *frames, "x" * 400]
+    (failed,) = [
+        step for step in json.loads(as_json.out)["steps"] if step["name"] == "variant difference"
+    ]
+    assert failed["stderr"] == [error, *frames, "x" * 400]
+
+
+def _stderr_of(step: str, page: str) -> list[str]:
+    """The lines beside a step that fails."""
+    beside = page.partition(f"FAIL  {step}")[2].partition("        stderr  ")[2].splitlines()
+    lines = [beside[0]]
+    for line in beside[1:]:
+        if not line.startswith(" " * 16):
+            break
+        lines.append(line[16:])
+    return lines
+
+
 @pytest.mark.parametrize("width", [60, 200])
 def test_colour_is_for_terminals(width: int, tmp_path: Path) -> None:
     words = ("check", named("mine", "reading", "DiesOfPing"), "--variant", "difference", *SLOW)
@@ -135,25 +165,33 @@ def test_colour_is_for_terminals(width: int, tmp_path: Path) -> None:
     assert "\x1b[32mpass\x1b[0m  start" in seen
     assert "\x1b[1;31mFAIL\x1b[0m  ping" in seen
     plain = COLOUR.sub("", seen).splitlines()
-    assert FAILED_PING in plain
     assert plain[-1] == "mine: 1 of 22 steps failed: ping."
+    assert max(map(len, plain[1:])) <= width, "all but the command"
+    at = next(place for place, line in enumerate(plain) if line.startswith("FAIL"))
+    if width == 200:
+        assert plain[at] == FAILED_PING
+    else:
+        assert plain[at : at + 3] == [
+            "FAIL  ping                crash: the bot exited with status",
+            "                          1; answer a ping with",
+            '                          {"type":"pong"}',
+        ]
 
 
-def test_a_bot_that_has_to_be_built(tmp_path: Path) -> None:
-    folder = tmp_path / "made"
-    folder.mkdir()
-    (folder / "bot.py").write_text("raise SystemExit('not yet')\n")
-    (folder / "source.py").write_text(
-        f"import sys\nsys.path.insert(0, {str(ROOT)!r})\n"
-        "from tests.workshop.check.bots.base import Base\nBase().run()\n"
-    )
-    (folder / "bot.toml").write_text(
-        'name = "made"\nbuild = ["cp", "source.py", "bot.py"]\n'
-        f'command = ["{sys.executable}", "bot.py"]\nvariants = ["difference"]\n'
-    )
-    done = referee(tmp_path, "check", "made", *SLOW, XDG_CACHE_HOME=str(tmp_path / "cache"))
-    assert done.status == 0, done.out
-    assert done.out.splitlines()[-1].startswith("made: passed, 22 steps in ")
+def test_what_was_not_tried_is_filled_on_a_terminal(tmp_path: Path) -> None:
+    words = ("check", named("mine", "startup", "Exits"), "--variant", "difference", *SLOW)
+    status, seen = on_terminal(tmp_path, *words)
+    assert status == 1
+    lines = COLOUR.sub("", seen).splitlines()
+    at = next(place for place, line in enumerate(lines) if line.startswith("----"))
+    assert lines[at].startswith("----  21 steps            not tried: the bot has to start, say")
+    assert len(lines) - at > 4
+    for line in lines[at + 1 : -1]:
+        assert len(line) <= 80
+        assert line[:26].isspace()
+        assert not line[26].isspace()
+    filled = " ".join(line.strip() for line in lines[at:-1])
+    assert filled.endswith("over in the middle, end of input, ids, time, output)")
 
 
 def test_what_is_refused(tmp_path: Path) -> None:
@@ -162,7 +200,6 @@ def test_what_is_refused(tmp_path: Path) -> None:
         tmp_path,
         {
             "no bot": (["check", "hihgest"], r"no bot 'hihgest': did you mean highest\? .*"),
-            "no command": (["check", "mine=no-such-bot"], r"mine: the command no-such-bot was .*"),
             "variant": (["check", "highest", "-v", "dul"], r"there is no variant 'dul' .*"),
             "script": (["check", "highest", "-v", "no.py"], r"no\.py: there is no such file"),
             "time": (["check", "highest", "--time", "soon"], r"'soon' is not a duration; .*"),

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import msgspec
 import pytest
 
 from referee.bots.manifest import Bot, find_bot, usual_bots
+from referee.workshop.check.games import GIVEN_UP, LOOK_BACK
+from referee.workshop.check.hearing import NO_OBJECT, NOT_ALONE
 from referee.workshop.check.report import Report, Step
 from referee.workshop.check.run import CONCLUSIONS, LESSONS, STEPS
 from tests.workshop.check.checking import broken, by_result, check, step
@@ -70,14 +73,15 @@ def test_the_manifest_counts_before_the_hello() -> None:
 
 
 @pytest.mark.parametrize(
-    ("bot", "hello", "what"),
+    ("bot", "hello", "what", "came"),
     [
-        ("Unflushed", "skipped", "its hello"),
-        ("ReadsAll", "skipped", "its hello"),
-        ("UnflushedMoves", "passed", "its first answer"),
+        ("Unflushed", "skipped", "its hello", [r'\{"type": "hello", .*']),
+        ("UnflushedHello", "skipped", "its hello", ["MyBot 2.0", r'\{"type": "hello", .*']),
+        ("ReadsAll", "skipped", "its hello", [r'\{"type": "hello", .*']),
+        ("UnflushedMoves", "passed", "its first answer", [r'\{"id": 1009, "move": 1\}']),
     ],
 )
-def test_output_that_is_not_flushed(bot: str, hello: str, what: str) -> None:
+def test_output_that_is_not_flushed(bot: str, hello: str, what: str, came: list[str]) -> None:
     report = check(broken("output", bot))
     assert report.failed == ["flush"]
     assert step(report, "start").result == "passed"
@@ -85,8 +89,16 @@ def test_output_that_is_not_flushed(bot: str, hello: str, what: str) -> None:
     told = step(report, "flush").detail
     assert told.startswith(f"{what} came only when its input had ended: the bot does not flush")
     assert told.endswith("in Python write print(…, flush=True), or start it with python3 -u")
+    shown = step(report, "flush").stdout[-len(came) :]
+    assert all(re.fullmatch(*pair) for pair in zip(came, shown, strict=True)), shown
     variants = {"variant difference", "variant target"}
     assert by_result(report, "not tried") == NEVER_TRIED | variants
+
+
+def test_what_came_too_late_is_shown_beside_a_later_step() -> None:
+    report = check(broken("output", "UnflushedPong"), variants=["difference"])
+    assert report.failed == ["ping"]
+    assert step(report, "ping").stdout == ['{"type": "pong"}']
 
 
 def test_a_slow_start_is_not_a_missing_flush() -> None:
@@ -117,7 +129,13 @@ def test_a_command_that_is_not_there() -> None:
     ("bot", "told"),
     [
         ("Silent", "no_hello: no hello within 3s"),
-        ("Chatty", "no_hello: no hello within 3s, though something else came"),
+        ("Chatty", f'no_hello: no hello within 3s, but "loading..." came: {NO_OBJECT}'),
+        (
+            "NoLineEnd",
+            'no_hello: no hello within 3s, but "loading..." came, without the end of its line',
+        ),
+        ("Half", "no_hello: no hello within 3s, but a message that is not complete"),
+        ("Pongs", 'no_hello: {"type": "pong"} came before the hello'),
         ("WrongProtocol", "wrong_protocol: the bot speaks protocol 2, the referee 1"),
         ("Garbled", 'no_hello: games_at_once is "many" where 1 to 10000 is due'),
     ],
@@ -127,6 +145,14 @@ def test_no_hello(bot: str, told: str) -> None:
     assert report.failed == ["hello"]
     assert step(report, "hello").detail == told
     assert by_result(report, "passed") == {"start"}
+
+
+def test_a_hello_that_is_not_alone_on_its_line() -> None:
+    report = check(broken("output", "BannerNoEnd"), startup_ms=3_000)
+    assert report.failed == ["hello"]
+    told = step(report, "hello").detail
+    assert told.startswith('no_hello: no hello within 3s, but "MyBot 2.0: {"type": "hello", ')
+    assert told.endswith(f'…" came: {NOT_ALONE}')
 
 
 def test_a_bot_that_never_answers() -> None:
@@ -171,6 +197,42 @@ def test_games_at_once_in_one_memory() -> None:
     assert set(report.failed) == {"games at once", "over in the middle"}
 
 
+def test_a_bot_that_never_plays() -> None:
+    report = check(broken("playing", "Resigns"))
+    assert report.failed == ["variant difference", "variant target"]
+    failed = step(report, "variant target")
+    assert failed.detail == GIVEN_UP
+    assert '"type": "resign"' in failed.stdout[-1]
+    assert {"both seats", "many games", "games at once"} <= by_result(report, "not tried")
+    assert step(report, "many games").detail == "no game was played to its end"
+    assert report.variants == []
+
+
+def test_to_resign_is_no_half_of_a_game() -> None:
+    report = check(broken("playing", "ResignsAs", 1, "illegal"), variants=["difference"])
+    assert report.failed == ["variant difference"]
+    assert step(report, "variant difference").detail.startswith("illegal: 9999 is not legal here")
+    assert step(report, "both seats").result == "not tried"
+
+
+def test_a_bot_that_gives_up_after_some_games() -> None:
+    report = check(broken("playing", "ResignsAfter"), variants=["difference"])
+    assert "variant difference" not in report.failed
+    assert step(report, "many games").detail == f"{GIVEN_UP}; {LOOK_BACK}"
+
+
+def test_a_bot_that_is_slow_is_nothing_else() -> None:
+    report = check(
+        broken("playing", "Slow", 0.6),
+        variants=["difference"],
+        time_ms=400,
+        patience_ms=700,
+        budget_ms=500,
+    )
+    assert report.failed == ["time"]
+    assert step(report, "over in the middle").result == "passed"
+
+
 def test_a_bot_that_hesitates() -> None:
     report = check(broken("playing", "Hesitates", 4), time_ms=2_000, patience_ms=8_000)
     assert report.failed == ["time"]
@@ -186,11 +248,20 @@ def test_a_bot_that_hesitates() -> None:
 
 
 def test_to_resign_is_no_fault() -> None:
-    report = check(broken("playing", "Resigns"))
+    report = check(broken("playing", "ResignsLater"))
     assert report.passed, report.failed
-    assert step(report, "variant target").detail == (
-        "played to the end: 1 turn as seat 0 (it resigned), 1 turn as seat 1 (it resigned)"
+    assert step(report, "variant difference").detail == (
+        "played to the end: 3 turns as seat 0 (it resigned), 3 turns as seat 1 (it resigned)"
     )
+    assert step(report, "games at once").detail.endswith("with a legal move or by resigning")
+    assert step(report, "long game").detail.endswith(" (it resigned)")
+
+
+def test_to_resign_from_one_seat_is_no_fault() -> None:
+    report = check(broken("playing", "ResignsAs", 1), variants=["difference"])
+    assert report.passed, report.failed
+    told = "played to the end: 5 turns as seat 0, 1 turn as seat 1 (it resigned)"
+    assert step(report, "variant difference").detail == told
 
 
 def test_to_answer_twice_is_no_fault() -> None:
@@ -216,3 +287,15 @@ def test_no_variant_at_all() -> None:
     assert step(report, "many games").result == "not tried"
     assert step(report, "ping").result == "passed"
     assert step(report, "flush").result == "skipped"
+
+
+def test_a_bot_cannot_name_a_script(tmp_path: Path) -> None:
+    """The check would run it, with the rights of whoever checks."""
+    script, marker = tmp_path / "evil.py", tmp_path / "was run"
+    script.write_text(f"open({str(marker)!r}, 'w')\n", "utf-8")
+    named = Bot(name="mine", command=broken("base").command, variants=(str(script), "duel"))
+    report = check(named, variants=None)
+    assert report.failed == [f"variant {script}"]
+    told = step(report, f"variant {script}").detail
+    assert "is a path, where the name of a variant is due" in told
+    assert not marker.exists()

@@ -23,7 +23,7 @@ from referee.protocol.messages import (
 from referee.rules.registry import BUNDLED, BadVariant, build_variant
 from referee.verdict import BotFault, Ending
 from referee.workshop.check.deal import Deal
-from referee.workshop.check.hearing import NO_LINE_END, NO_OBJECT, Ear, Stray
+from referee.workshop.check.hearing import NO_LINE_END, NO_OBJECT, NOT_ALONE, Ear, Stray
 from referee.workshop.check.manners import CRLF, PLAIN, REORDERED, UNKNOWN_EVENTS, UNKNOWN_FIELDS
 from referee.workshop.check.remedies import ELSE, REMEDIES, language, remedy
 from referee.workshop.check.report import Step, all_passed, figures, show_us
@@ -66,6 +66,8 @@ def test_lines_are_put_together(cut: int) -> None:
     [
         ("thinking...", NO_OBJECT, None),
         ("[1, 2]", NO_OBJECT, None),
+        ('hi {"type": "hello"}', NOT_ALONE, None),
+        ('sent {"type": "bye"}', NO_OBJECT, None),
         ('{"depth": 3}', "an object with neither type nor id and move; .*", None),
         ('{"id": "5", "move": 3}', "id is a string where a whole number is due; .*", "answer"),
         ("{'id': 5, 'move': 3}", "not JSON .*", "answer"),

@@ -16,6 +16,14 @@ class Unflushed(Base):
         sys.stdout.write(text)
 
 
+class UnflushedHello(Base):
+    """Introduces itself properly and then forgets about it."""
+
+    def hello(self, message: Message) -> None:
+        self.write("MyBot 2.0\n")
+        sys.stdout.write('{"type": "hello", "name": "late"}\n')
+
+
 class UnflushedMoves(Base):
     """Says hello properly and then forgets about it."""
 
@@ -51,6 +59,14 @@ class Banner(Base):
         super().hello(message)
 
 
+class BannerNoEnd(Base):
+    """Introduces itself on the line of its hello."""
+
+    def hello(self, message: Message) -> None:
+        self.write("MyBot 2.0: ")
+        super().hello(message)
+
+
 class Pretty(Base):
     """Writes JSON for the eye."""
 
@@ -80,6 +96,16 @@ class Flood(Base):
     def turn(self, message: Message) -> None:
         while True:
             self.write("so much to say\n" * 4_096)
+
+
+class Trace(Base):
+    """Dies with a long trace that begins with what matters."""
+
+    def turn(self, message: Message) -> None:
+        sys.stderr.write("TypeError: no \x1b[1mlegal\x1b[0m\n")
+        sys.stderr.writelines(f"\tat frame {number}\n" for number in range(1, 41))
+        sys.stderr.write("x" * 400 + "\n")
+        sys.exit(1)
 
 
 class Twice(Base):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 import time
 from collections.abc import Iterator
@@ -132,11 +133,64 @@ class Hesitates(Base):
         super().turn(message)
 
 
-class Resigns(Base):
-    """Gives up at once, which is no fault."""
+class Slow(Base):
+    """Takes its time over every move."""
+
+    games_at_once = 1
 
     def turn(self, message: Message) -> None:
-        self.say({"type": "resign", "id": message["id"]})
+        time.sleep(float(sys.argv[2]))
+        super().turn(message)
+
+
+class Resigns(Base):
+    """Forgets to return a move, which its protocol takes for giving up."""
+
+    def turn(self, message: Message) -> None:
+        move = self.choose(message)
+        if move is None:
+            self.say({"type": "resign", "id": message["id"]})
+        else:
+            self.answer(message, move)
+
+    def choose(self, message: Message) -> Any:
+        super().choose(message)
+
+
+class ResignsAs(Resigns):
+    """Forgets it in one of the seats: `ResignsAs 1`; in the other it plays what it does not have,
+    if it is asked to: `ResignsAs 1 illegal`."""
+
+    def choose(self, message: Message) -> Any:
+        if self.games[message["game"]]["seat"] == int(sys.argv[2]):
+            return None
+        return 9_999 if sys.argv[3:] else Base.choose(self, message)
+
+
+class ResignsLater(Resigns):
+    """Gives up at its third turn, which is no fault."""
+
+    def start(self, message: Message) -> None:
+        super().start(message)
+        self.games[message["game"]]["turns"] = 0
+
+    def choose(self, message: Message) -> Any:
+        game = self.games[message["game"]]
+        game["turns"] += 1
+        return None if game["turns"] == 3 else Base.choose(self, message)
+
+
+class ResignsAfter(Resigns):
+    """Gives up every game after the second."""
+
+    count = 0
+
+    def start(self, message: Message) -> None:
+        super().start(message)
+        self.count += 1
+
+    def choose(self, message: Message) -> Any:
+        return None if self.count > 2 else Base.choose(self, message)
 
 
 class OneGame(Base):
@@ -158,11 +212,44 @@ class TenGames(Base):
         super().start(message)
 
 
+class Stumbles(Base):
+    """Hangs in the middle of its eleventh game."""
+
+    starts = turns = 0
+
+    def start(self, message: Message) -> None:
+        super().start(message)
+        self.starts += 1
+        self.turns = 0
+
+    def turn(self, message: Message) -> None:
+        self.turns += 1
+        if (self.starts, self.turns) == (11, 2):
+            time.sleep(600)
+        super().turn(message)
+
+
 class Stays(Base):
     """Does not know what bye means; the end of its input it does."""
 
     def bye(self) -> bool:
         return True
+
+
+class Falls(Base):
+    """Falls over its own feet on the way out."""
+
+    def bye(self) -> bool:
+        os.kill(os.getpid(), signal.SIGSEGV)
+        return False
+
+
+class Complains(Base):
+    """Takes the end of its input for an error."""
+
+    def lines(self) -> Iterator[str]:
+        yield from super().lines()
+        sys.exit(3)
 
 
 class Waits(Base):

@@ -35,6 +35,23 @@ class Regex(Base):
         return {**found, "game": game[0] if game else "", "detail": ""}
 
 
+class LastLegal(Base):
+    """Finds the last list of moves in a line, and gives up where it is empty."""
+
+    def read(self, line: str) -> Message:
+        message = super().read(line)
+        if message["type"] == "turn":
+            last = re.findall(r'"legal":(\[[^\]]*\])', line)[-1]
+            message["legal"] = super().read(f'{{"moves":{last}}}')["moves"]
+        return message
+
+    def turn(self, message: Message) -> None:
+        if message["legal"]:
+            super().turn(message)
+        else:
+            self.say({"type": "resign", "id": message["id"]})
+
+
 class Strict(Base):
     """Knows which fields a turn has, once and for all."""
 

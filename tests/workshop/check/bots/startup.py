@@ -49,6 +49,27 @@ class Chatty(Base):
         self.write("loading...\n")
 
 
+class NoLineEnd(Base):
+    """Begins to say something."""
+
+    def hello(self, _: Message) -> None:
+        self.write("loading...")
+
+
+class Half(Base):
+    """Begins to say hello."""
+
+    def hello(self, _: Message) -> None:
+        self.write('{"type": "hello",\n')
+
+
+class Pongs(Base):
+    """Takes the hello for a ping."""
+
+    def hello(self, message: Message) -> None:
+        self.ping(message)
+
+
 class Boaster(Base):
     """Names a variant that is none."""
 
