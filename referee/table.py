@@ -26,10 +26,12 @@ class Table:
 
     __slots__ = (
         "_answers",
+        "_banked",
         "_events",
         "_failed",
         "_faults",
         "_legal",
+        "_move_type",
         "_notes",
         "_owing",
         "_spent_us",
@@ -48,6 +50,8 @@ class Table:
         self.variant = variant
         self.chance = chance
         self.clock = clock
+        self._banked = clock.banked
+        self._move_type = variant.move_type
         self.moves: list[tuple[Seat, int | str]] = []
         self.spent_us: list[int] = []
         self.notes: dict[str, str] = {}
@@ -89,19 +93,11 @@ class Table:
         Raises BotFault, illegal or garbled, and leaves the table as it was.
         """
         legal = self._legal[seat]
-        if legal is not None and type(raw) is self.variant.move_type and raw in legal:
-            move: int | str = raw
-        else:
-            try:
-                move = self.variant.read_move(self.position, seat, raw)
-            except IllegalMove as illegal:
-                raise BotFault(Ending.ILLEGAL, str(illegal)) from None
-            except UnreadableMove as unreadable:
-                raise BotFault(Ending.GARBLED, str(unreadable)) from None
-        clock = self.clock
-        if clock.banked:
-            clock.charge(seat, spent_ns)
-        self._answers[seat] = move
+        if legal is None or type(raw) is not self._move_type or raw not in legal:
+            raw = self._read(seat, raw)
+        if self._banked:
+            self.clock.charge(seat, spent_ns)
+        self._answers[seat] = raw
         self._spent_us[seat] = spent_ns // 1000
         if note is not None:
             self._notes[seat] = note
@@ -113,6 +109,16 @@ class Table:
         else:
             self._apply()
         return True
+
+    def _read(self, seat: Seat, raw: object) -> int | str:
+        """A move that is not one of those listed. Raises BotFault."""
+        try:
+            move: int | str = self.variant.read_move(self.position, seat, raw)
+        except IllegalMove as illegal:
+            raise BotFault(Ending.ILLEGAL, str(illegal)) from None
+        except UnreadableMove as unreadable:
+            raise BotFault(Ending.GARBLED, str(unreadable)) from None
+        return move
 
     def fail(self, fault: Fault) -> bool:
         """A seat is at fault; True when the game is over by it.
@@ -180,12 +186,13 @@ class Table:
         if self._notes:
             self._keep_notes(plays)
         self.position = after = variant.apply(before, plays, self.chance)
-        self.moves += plays
-        events = self._events
-        events[0] += variant.events(before, plays, after, 0)
-        events[1] += variant.events(before, plays, after, 1)
+        moves, events = self.moves, variant.events
+        moves += plays
+        known_to_first, known_to_second = self._events
+        known_to_first += events(before, plays, after, 0)
+        known_to_second += events(before, plays, after, 1)
         answers[0] = answers[1] = None
-        if len(self.moves) > variant.most_plays:
+        if len(moves) > variant.most_plays:
             raise RuntimeError(
                 f"{variant.name} goes on beyond the {variant.most_plays} plays of longest()"
             )

@@ -183,6 +183,7 @@ class Slot:
     def _listen(self, player: Player) -> None:
         """Hear answers until this player has given all of them, and act on each."""
         turns = player.turns
+        first, second = self.players
         wait_ms = self._slice_ms
         late_ns = self._late_ns
         while turns:
@@ -202,13 +203,13 @@ class Slot:
                     data = read(fd, READ_SIZE)
                 except BlockingIOError:
                     continue
-                session = speaker.session
+                session, index, take = speaker.session, speaker.index, speaker.turns.pop
                 for event in session.receive(data) if data else session.end_of_input():
                     if type(event) is not MoveReceived:
                         if self._faults.hear_odd(speaker, event, data, at_ns):
                             break
                         continue
-                    game = speaker.turns.pop(event.id)
+                    game = take(event.id)
                     table = game.table
                     if table.verdict is not None:
                         speaker.since_ns = at_ns
@@ -227,11 +228,15 @@ class Slot:
                         if speaker.fresh:
                             self._faults.first_answer(speaker, game, spent_ns)
                     try:
-                        if table.answer(speaker.index ^ game.swap, event.move, spent_ns):
-                            if not table.due:
+                        if table.answer(index ^ game.swap, event.move, spent_ns):
+                            due = table.due
+                            if len(due) == 2:
+                                first.due.append(game)
+                                second.due.append(game)
+                            elif due:
+                                self.players[due[0] ^ game.swap].due.append(game)
+                            else:
                                 self.games.finish(game)
-                            for seat in table.due:
-                                self.players[seat ^ game.swap].due.append(game)
                     except BotFault as fault:
                         if self._faults.bad_answer(speaker, game, fault, event):
                             break
