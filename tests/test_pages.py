@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from referee.bots.manifest import sample_folder
+from referee.cli import COMMANDS
 from referee.workshop.new_bot import new_bot
 
 ROOT = Path(__file__).parents[1]
@@ -108,3 +110,15 @@ def test_no_command_is_left_out(page: str) -> None:
     assert not re.search(r"^    referee ", text, re.MULTILINE), "commands stand in ```sh blocks"
     for target in re.findall(r"\]\(([^)#]+)\)", text):
         assert (DOCS / target).exists(), target
+
+
+@pytest.mark.parametrize("page", ["write-a-bot.md", "run-a-contest.md", "write-a-variant.md"])
+def test_a_command_in_a_sentence_is_one_too(page: str, folder: Path) -> None:
+    """A bare name has to be that of a command; with more words it is run."""
+    new_bot("their_bot", "python", parent=folder)
+    text = (DOCS / page).read_text("utf-8")
+    for command in re.findall(r"`(referee [^`\n]+)`", text):
+        _, name, *words = shlex.split(command)
+        assert name in COMMANDS, command
+        if words:
+            run(command, folder)

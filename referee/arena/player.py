@@ -19,7 +19,7 @@ from referee.bots.environment import environment
 from referee.bots.manifest import Bot
 from referee.bots.process import BotProcess, NoStart
 from referee.links.pipe import PipeLink
-from referee.protocol.codec import encode
+from referee.protocol.codec import encode, excerpt
 from referee.protocol.messages import HelloReceived, Misbehaved, ToBot
 from referee.protocol.session import Session, State
 from referee.verdict import AT_START, BotFault, Ending
@@ -187,7 +187,7 @@ class Player:
                     named = event.variants if bot.variants is None else None
                     if named is not None and upkeep.variant not in (None, *named):
                         detail = f"its hello names {', '.join(named)}, not {upkeep.variant}"
-                        raise BotFault(Ending.NO_HELLO, detail)
+                        raise BotFault(Ending.NO_HELLO, detail, excerpt(data.strip()))
                 elif isinstance(event, Misbehaved):
                     detail = event.detail if data else self.last_words("closed its output")
                     raise BotFault(Ending(event.code), detail, event.received)
