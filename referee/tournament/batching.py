@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterator
 from zlib import crc32
 
 import msgspec
@@ -29,46 +30,52 @@ class Batches:
 
     def __init__(self, chunk: Chunk) -> None:
         self._chunk = chunk
+        self._prefix = len(f"{chunk.pairing}-")
+        """Of the name of a game, before its number."""
         self._lock = threading.Lock()
         self._since = 0.0
         self._games: list[GameRow] = []
         self._faults: list[FaultRow] = []
 
-    def add(self, record: Record) -> bool:
-        """Take a game in; True where it is time to send."""
+    def add(self, record: Record, now: float) -> bool:
+        """Take a game in that ended just now; True where it is time to send."""
         chunk = self._chunk
-        number = int(record.game.rpartition("-")[2])
-        ids = (chunk.first.id, chunk.second.id)
+        number = int(record.game[self._prefix :])
+        first, second = chunk.first.id, chunk.second.id
         if number % 2 == 0:
-            ids = (ids[1], ids[0])
+            first, second = second, first
         row = GameRow(
-            *(chunk.pairing, number, record.pair, *ids, half_points(record), record.ending),
-            *(len(record.moves), _digest(record), _encode(record), _times(record)),
+            chunk.pairing,
+            number,
+            record.pair,
+            first,
+            second,
+            half_points(record),
+            record.ending,
+            len(record.moves),
+            _digest(record),
+            _encode(record),
+            _times(record),
         )
         with self._lock:
-            if not self._games:
-                self._since = time.monotonic()
-            self._games.append(row)
-            for fault in record.faults():
-                self._faults.append(
-                    FaultRow(
-                        *(chunk.pairing, number, fault.seat, ids[fault.seat]),
-                        *(fault.code, fault.turn, fault.detail),
-                    )
-                )
-            return len(self._games) >= MOST_GAMES or self._is_old()
+            games = self._games
+            if not games:
+                self._since = now
+            games.append(row)
+            if record.fault is not None:
+                self._faults += _faults(record, chunk.pairing, number, (first, second))
+            return len(games) >= MOST_GAMES or now - self._since > OLDEST_S
 
     def take(self, *, only_old: bool = False) -> Batch | None:
         """What has gathered, or None."""
         with self._lock:
-            if not self._games or (only_old and not self._is_old()):
+            if not self._games:
+                return None
+            if only_old and time.monotonic() - self._since <= OLDEST_S:
                 return None
             batch = Batch(self._chunk.id, self._games, self._faults)
             self._games, self._faults = [], []
             return batch
-
-    def _is_old(self) -> bool:
-        return time.monotonic() - self._since > OLDEST_S
 
 
 def half_points(record: Record) -> int | None:
@@ -76,6 +83,14 @@ def half_points(record: Record) -> int | None:
     if record.winner is not None:
         return 2 if record.winner == 0 else 0
     return 1 if record.ending is Ending.RULES else None
+
+
+def _faults(record: Record, pairing: int, number: int, bots: tuple[int, int]) -> Iterator[FaultRow]:
+    for fault in record.faults():
+        yield FaultRow(
+            *(pairing, number, fault.seat, bots[fault.seat]),
+            *(fault.code, fault.turn, fault.detail),
+        )
 
 
 def _digest(record: Record) -> int:

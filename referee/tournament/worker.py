@@ -146,7 +146,7 @@ def play(chunk: Chunk, wire: Wire, core: PinnedCore | None) -> Done:
             if not ends:
                 starting_s = now - began
                 ends = now + max(chunk.budget_s, START_SHARE * starting_s)
-            if batches.add(record):
+            if batches.add(record, now):
                 wire.flush()
             if now > ends:
                 _begin_no_more(slot)
