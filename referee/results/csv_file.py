@@ -77,6 +77,8 @@ class CsvReader:
             text = line.decode().strip()
             if text and not self._is_header(text.split(","), before):
                 return block
+            if b"\r" in line.rstrip(b"\r") or len(line) > csv.field_size_limit():
+                raise Odd
             block = rest
         return block
 

@@ -88,21 +88,22 @@ class PgnReader:
         if not self._comment and _closed(line):
             return _COMMENTS.sub(b"", line) if b"{" in line or b";" in line else line
         kept = []
+        at = 0
         while True:
             if self._comment:
-                _, closed, line = line.partition(b"}")
-                if not closed:
+                at = line.find(b"}", at) + 1
+                if not at:
                     break
                 self._comment = 0
-            comment = _COMMENT.search(line)
+            comment = _COMMENT.search(line, at)
             if comment is None:
-                kept.append(line)
+                kept.append(line[at:])
                 break
-            kept.append(line[: comment.start()])
+            kept.append(line[at : comment.start()])
             if comment.group() == b";":
                 break
             self._comment = number
-            line = line[comment.end() :]
+            at = comment.end()
         return b"".join(kept)
 
     def _end(self) -> None:
