@@ -3,15 +3,22 @@
 # make bench  the speed of the arena, as ratios to a bare pipe exchange
 # make bench-tournament  what a tournament costs beyond its games; a second worker; reports
 # make bench-rate        `referee rate` against a plain read of the same file
+# make bench-confinement what confinement costs per answer and per start
+# make test-full         the tests of confinement in a small virtual machine, at level full
+# make fuzz              fuzzes what strangers send and write, SECONDS=60 for each target
+# make soak              honest, broken and hostile bots for SECONDS=60, and what is left of them
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready-demo
 TEST_READY := $(VENV)/.ready-test
+FUZZ_READY := $(VENV)/.ready-fuzz
 WORKERS ?= 4
+SECONDS ?= 60
 
-.PHONY: help demo test lint bench bench-tournament bench-rate packages clean
+.PHONY: help demo test test-full lint bench bench-tournament bench-rate bench-confinement fuzz soak \
+  packages clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -32,6 +39,11 @@ $(READY): pyproject.toml
 $(TEST_READY): pyproject.toml $(READY)
 	@echo "Setting up $(VENV): what the tests need (once)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,lint]'
+	@touch $@
+
+$(FUZZ_READY): pyproject.toml $(READY)
+	@echo "Setting up $(VENV): what fuzzing needs (once)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[fuzz]'
 	@touch $@
 
 demo: $(READY)
@@ -62,5 +74,19 @@ bench-tournament: $(READY)
 bench-rate: $(READY)
 	@$(BIN)/python benchmarks/rate.py
 
+bench-confinement: $(READY)
+	@$(BIN)/python benchmarks/confinement.py
+
+fuzz: $(FUZZ_READY)
+	@$(BIN)/python -m fuzz.run $(TARGET) --seconds $(SECONDS)
+
+soak: $(TEST_READY)
+	@$(BIN)/python -m soak.run --seconds $(SECONDS)
+
+# Control groups need a kernel that has them: one that runs as a process, from a Debian package.
+test-full: packages
+	@REFEREE_TEST_LEVEL=full $(BIN)/python tests/vm/run_in_vm.py --timeout 3000 \
+	  $(BIN)/python -m pytest -q -p no:cacheprovider tests/confinement tests/hostile
+
 clean:
-	rm -rf $(VENV) dist build benchmarks/bin .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) dist build benchmarks/bin .fuzz .mypy_cache .ruff_cache .pytest_cache .hypothesis

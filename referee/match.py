@@ -14,6 +14,8 @@ from referee.arena.core import take_core
 from referee.arena.game import Setting, bot_info
 from referee.arena.slot import House, Slot
 from referee.bots.building import OnBuild, built
+from referee.bots.confinement import UNCONFINED, Confinement
+from referee.bots.confinement.levels import Level
 from referee.bots.manifest import Bot, find_bot
 from referee.clock import DEFAULT_GRACE_MS, DEFAULT_STARTUP_MS, DEFAULT_WARM_UP_MS, read_clock
 from referee.deciding import SprtResult, SprtWatch
@@ -80,6 +82,7 @@ def play_match(
     at_once: int = 64,
     pin: bool = True,
     logs: str | Path | None = None,
+    confinement: Confinement = UNCONFINED,
     sprt: Sprt | None = None,
     on_record: Callable[[Record], None] | None = None,
     on_build: OnBuild | None = None,
@@ -89,8 +92,9 @@ def play_match(
     A bot is a folder with `bot.toml`, the name of a sample bot, or `"name=command line"`; a variant
     is a name or the path of a script. Games are played in pairs with the same chance and swapped
     seats. `on_record` sees every record, in the order of the schedule, for example to write it to
-    a file. What bots write to stderr is kept in the folder `logs`, if one is given. With `sprt` the
-    match ends as soon as that test is decided, after `games` games at the latest.
+    a file. `confinement` keeps bots of strangers from doing harm (docs/security.md). What bots
+    write to stderr is kept in the folder `logs`, if one is given. With `sprt` the match ends as
+    soon as that test is decided, after `games` games at the latest.
 
     >>> result = play_match("random", "highest", variant="underdog", games=10, seed="doc")
     >>> result.games
@@ -102,11 +106,15 @@ def play_match(
     bots = _two_bots(first, second, game)
     clock = read_clock(time, grace_ms)
     _check(games, at_once, startup_ms, think)
+    _check_freeze(confinement, think)
     seed = secrets.token_hex(8) if seed is None else str(seed)
     if not seed or not seed.isprintable():
         raise BadMatch(f"a seed is printable text, not {seed!r}")
     logs = None if logs is None else check_logs(Path(logs))
-    bots = built(bots[0], on_build=on_build), built(bots[1], on_build=on_build)
+    bots = (
+        built(bots[0], confinement, on_build=on_build),
+        built(bots[1], confinement, on_build=on_build),
+    )
     core = take_core() if pin and think == "in turn" else None
     house = House(
         startup_ms=startup_ms,
@@ -114,6 +122,7 @@ def play_match(
         think=think,
         at_once=at_once,
         logs=logs,
+        confinement=confinement,
         keeper_cores=core.before if core is not None else None,
     )
     setting = Setting(
@@ -121,6 +130,7 @@ def play_match(
         clock=clock,
         players=(bots[0].name, bots[1].name),
         bots=(bot_info(bots[0]), bot_info(bots[1])),
+        level=confinement.level,
     )
     orders = pairing_games(
         seed, game.name, *setting.players, games, hidden_chance=game.hidden_chance
@@ -144,6 +154,14 @@ def _check(games: int, at_once: int, startup_ms: int, think: str) -> None:
         raise BadMatch("a bot needs some time to start")
     if think not in ("in turn", "parallel"):
         raise BadMatch(f'think is "in turn" or "parallel", not {think!r}')
+
+
+def _check_freeze(confinement: Confinement, think: str) -> None:
+    """Raises BadMatch where no bot could be made to stand still."""
+    if confinement.freeze and confinement.level is Level.NONE:
+        raise BadMatch("freeze needs bots that are confined; level none can hold nobody")
+    if confinement.freeze and think == "parallel":
+        raise BadMatch("freeze is for bots that think in turn")
 
 
 class _Match:

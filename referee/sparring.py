@@ -19,6 +19,7 @@ from msgspec import Struct
 
 from referee.arena.game import Game, Setting
 from referee.arena.opponent import Opponent
+from referee.bots.confinement import UNCONFINED, Confinement
 from referee.bots.manifest import Bot
 from referee.clock import BankClock, Clock
 from referee.record import BotInfo
@@ -60,6 +61,8 @@ class Bout(Struct, frozen=True, kw_only=True):
     """None where two people play."""
     bot_seat: Seat = 1
     logs: Path | None = None
+    confinement: Confinement = UNCONFINED
+    """The bot's, again."""
 
 
 class Left(Exception):
@@ -69,12 +72,20 @@ class Left(Exception):
 def spar(bout: Bout, voice: Voice) -> Verdict:
     """Play one game to its end. Whatever happens, no process is left behind."""
     variant, nobody = bout.variant, BotInfo("", "")
-    setting = Setting(variant=variant, clock=bout.clock, players=bout.players, bots=(nobody,) * 2)
+    setting = Setting(
+        variant=variant,
+        clock=bout.clock,
+        players=bout.players,
+        bots=(nobody,) * 2,
+        level=bout.confinement.level,
+    )
     (order,) = pairing_games(bout.seed, variant.name, "first", "second", 1, hidden_chance=False)
     game = Game(order, setting, BankClock(bout.clock))
     if bout.bot is None:
         return _Sparring(voice, game, bout.players, None).play()
-    opponent = Opponent(bout.bot, bout.bot_seat, game, setting, logs=bout.logs)
+    opponent = Opponent(
+        bout.bot, bout.bot_seat, game, setting, logs=bout.logs, confinement=bout.confinement
+    )
     try:
         verdict = _Sparring(voice, game, bout.players, opponent).play()
         opponent.finish(verdict)

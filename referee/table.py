@@ -27,6 +27,7 @@ class Table:
     __slots__ = (
         "_answers",
         "_banked",
+        "_cpu_us",
         "_events",
         "_failed",
         "_faults",
@@ -37,6 +38,7 @@ class Table:
         "_spent_us",
         "chance",
         "clock",
+        "cpu_us",
         "due",
         "moves",
         "notes",
@@ -54,6 +56,8 @@ class Table:
         self._move_type = variant.move_type
         self.moves: list[tuple[Seat, int | str]] = []
         self.spent_us: list[int] = []
+        self.cpu_us: list[int] = []
+        """As long as `moves` where somebody measures it, else empty."""
         self.notes: dict[str, str] = {}
         self.verdict: Verdict | None = None
         self.position = variant.setup(chance)
@@ -61,6 +65,7 @@ class Table:
         self._faults: list[Fault | None] = [None, None]
         self._answers: list[Any] = [None, None]
         self._spent_us = [0, 0]
+        self._cpu_us: list[int] | None = None
         self._failed = False
         """Whether a seat is at fault in this round."""
         self._notes: dict[Seat, str] = {}
@@ -109,6 +114,12 @@ class Table:
         else:
             self._apply()
         return True
+
+    def used(self, seat: Seat, cpu_us: int) -> None:
+        """How much CPU time the answer of this seat took that is taken next."""
+        if self._cpu_us is None:
+            self._cpu_us = [0, 0]
+        self._cpu_us[seat] = cpu_us
 
     def _read(self, seat: Seat, raw: object) -> int | str:
         """A move that is not one of those listed. Raises BotFault."""
@@ -183,6 +194,8 @@ class Table:
             seat = due[0]
             plays = ((seat, answers[seat]),)
             self.spent_us.append(self._spent_us[seat])
+        if self._cpu_us is not None:
+            self.cpu_us += [self._cpu_us[seat] for seat in due]
         if self._notes:
             self._keep_notes(plays)
         self.position = after = variant.apply(before, plays, self.chance)

@@ -7,6 +7,8 @@ import shutil
 import subprocess
 import sys
 
+from referee.bots.confinement.walls import search_path
+
 NEEDED = {
     "gcc": "gcc libc6-dev",
     "g++": "g++",
@@ -20,6 +22,7 @@ NEEDED = {
     "tclsh": "tcl",
     "bash": "bash",
     "chromium": "chromium",
+    "bwrap": "bubblewrap",
 }
 """Command that must be there, and the Debian packages that bring it."""
 
@@ -29,8 +32,11 @@ def missing() -> dict[str, str]:
 
 
 def works(command: str) -> bool:
-    """Whether it is there and does its work: a gcc without a C library compiles nothing."""
-    if shutil.which(command) is None:
+    """Whether it is there and does its work: a gcc without a C library compiles nothing.
+
+    There is where confined bots look as well: a compiler in somebody's home is not enough.
+    """
+    if shutil.which(command, path=search_path()) is None:
         return False
     if command != "gcc":
         return True

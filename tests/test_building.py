@@ -276,3 +276,19 @@ def test_waiting_for_another_process_has_a_limit(tmp_path: Path) -> None:
 
 def read_hash(lock: Path) -> str:
     return lock.name.split("-")[1]
+
+
+def test_what_nobody_used_for_long_is_taken_away(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    old = built(a_bot(tmp_path / "old", "cp source bot", source="one"), cache=cache)
+    used = built(a_bot(tmp_path / "used", "cp source bot", source="two"), cache=cache)
+    assert old.folder is not None
+    assert used.folder is not None
+    long_ago = time.time() - 31 * 86_400
+    for folder in (old.folder, used.folder):
+        os.utime(folder.with_name(f"{folder.name}.whole"), (long_ago, long_ago))
+    built(a_bot(tmp_path / "used", "cp source bot", source="two"), cache=cache)
+    built(a_bot(tmp_path / "new", "cp source bot", source="three"), cache=cache)
+    assert not old.folder.exists()
+    assert used.folder.exists()
+    assert not [path for path in cache.iterdir() if path.name.startswith(old.folder.name)]

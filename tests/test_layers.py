@@ -50,7 +50,8 @@ CLI_REFERENCE = "referee.testing.commands"
 VAGUE = {"utils", "util", "helpers", "helper", "common", "manager", "managers", "misc"}
 NO_ASYNCIO = {"arena", "links", "protocol", "table"}
 
-FOLDERS = [ROOT / name for name in ("referee", "tests", "sample_bots", "benchmarks", "docs")]
+NAMES = ("referee", "tests", "sample_bots", "benchmarks", "docs", "fuzz", "soak")
+FOLDERS = [ROOT / name for name in NAMES]
 TEMPLATES = ROOT / "referee" / "templates"
 """What `referee new-bot` copies: bots, which know nothing of the package."""
 PACKAGE = sorted(path for path in (ROOT / "referee").rglob("*.py") if TEMPLATES not in path.parents)

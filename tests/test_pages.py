@@ -82,7 +82,7 @@ def test_write_a_bot_in_five_minutes(heading: str, folder: Path) -> None:
 
 def test_every_language_of_the_page_has_its_section() -> None:
     page = sections("write-a-bot.md")
-    assert set(page) == {"", *NEEDS, "Go on"}
+    assert set(page) == {"", *NEEDS, "Go on", "Behind walls"}
 
 
 def test_run_a_contest(folder: Path) -> None:

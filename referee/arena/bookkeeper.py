@@ -33,16 +33,15 @@ class Bookkeeper:
         verdict: Verdict,
         game: Game | None = None,
         dropped: int = 0,
-        cpu_us: list[int] | None = None,
     ) -> Record:
         """The record of a game, or without one, of a game that never could be set up."""
         if game is not None:
             table, started = game.table, game.started
             chance, moves, spent_us = table.chance.outcomes, table.moves, table.spent_us
-            notes = table.notes
+            cpu_us, notes = table.cpu_us, table.notes
         else:
             started = time.time()
-            chance, moves, spent_us, notes = [], [], [], {}
+            chance, moves, spent_us, cpu_us, notes = [], [], [], [], {}
         faults = verdict.faults
         return replace(
             self._templates[order.swapped],
@@ -54,7 +53,7 @@ class Bookkeeper:
             chance=chance,
             moves=moves,
             spent_us=spent_us,
-            cpu_us=cpu_us or [],
+            cpu_us=cpu_us,
             notes=notes,
             dropped=dropped,
             ending=verdict.ending,

@@ -156,6 +156,8 @@ class Faults:
             if isinstance(event, ResignReceived):
                 raise BotFault(Ending.RESIGN, "the bot resigned")
             seat = player.index ^ game.swap
+            if self._games.alone:
+                game.table.used(seat, player.cpu_used_us())
             if game.table.answer(seat, event.move, spent_ns, event.note):
                 self._games.after_round(game)
         except BotFault as fault:

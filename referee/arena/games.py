@@ -52,7 +52,7 @@ class Games:
         """One clock for all games, where there is no bank to be used up."""
         self._dropped = 0
         self.alone = False
-        """Whether games are played one at a time, so that each has its own CPU time."""
+        """Whether games are played one at a time, so that the CPU time of each move can be told."""
         self.waiting: deque[GameOrder] = deque()
         self.open: dict[int, Game] = {}
         self.finished: list[Record] = []
@@ -107,14 +107,10 @@ class Games:
         swap = game.swap
         first.outbox.append(game.over(swap, verdict))
         second.outbox.append(game.over(1 - swap, verdict))
-        cpu_us: list[int] = []
-        if self.alone:
-            used = (first.cpu_used_us(), second.cpu_used_us())
-            cpu_us = [used[swap], used[1 - swap]]
         # A line that nobody asked for names no game: it counts in the game that ends next.
         total = first.dropped + second.dropped
         dropped, self._dropped = total - self._dropped, total
-        self.finished.append(self._books.record(game.order, verdict, game, dropped, cpu_us))
+        self.finished.append(self._books.record(game.order, verdict, game, dropped))
         del self.open[id(game)]
 
     # What seldom happens.

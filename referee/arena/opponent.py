@@ -15,6 +15,7 @@ from referee.arena.faults import no_answer
 from referee.arena.game import Game, Setting
 from referee.arena.player import Player, Upkeep
 from referee.arena.stall import LATE_NS, SLICE_MS
+from referee.bots.confinement import UNCONFINED, Confinement
 from referee.bots.manifest import Bot
 from referee.clock import DEFAULT_STARTUP_MS, DEFAULT_WARM_UP_MS, NS_PER_MS
 from referee.protocol.codec import encode, quote
@@ -46,12 +47,14 @@ class Opponent:
         startup_ms: int = DEFAULT_STARTUP_MS,
         warm_up_ms: int = DEFAULT_WARM_UP_MS,
         logs: Path | None = None,
+        confinement: Confinement = UNCONFINED,
     ) -> None:
         self.seat = seat
         self._game = game
         self._setting = setting
         self._warm_up_ns = warm_up_ms * NS_PER_MS
-        self._player = Player(seat, bot, Upkeep(startup_ms=startup_ms, logs=logs))
+        upkeep = Upkeep(startup_ms=startup_ms, confinement=confinement, logs=logs)
+        self._player = Player(seat, bot, upkeep)
         self._broken: Misbehaved | None = None
         """What the bot did wrong behind an answer: the answer counts, the next turn is lost."""
 

@@ -15,9 +15,11 @@ from msgspec import Struct
 
 from referee.arena.game import Game
 from referee.arena.stall import LATE_NS, SLICE_MS
-from referee.bots.environment import environment
+from referee.bots.confinement import UNCONFINED, Confinement
+from referee.bots.confinement.levels import Level
 from referee.bots.manifest import Bot
 from referee.bots.process import BotProcess, NoStart
+from referee.bots.starting import start_bot
 from referee.links.pipe import PipeLink
 from referee.protocol.codec import encode, excerpt
 from referee.protocol.messages import HelloReceived, Misbehaved, ToBot
@@ -36,6 +38,7 @@ class Upkeep(Struct, frozen=True, kw_only=True):
     """How bots are started."""
 
     startup_ms: int
+    confinement: Confinement = UNCONFINED
     logs: Path | None = None
     """Where the bots' stderr is kept."""
     keeper_cores: frozenset[int] | None = None
@@ -49,6 +52,7 @@ class Player:
     """A bot in a slot."""
 
     __slots__ = (
+        "_can_be_held",
         "_cpu_seen_ns",
         "_failed_starts",
         "_upkeep",
@@ -74,9 +78,12 @@ class Player:
         self.index = index
         self.bot = bot
         self._upkeep = upkeep
+        confinement = upkeep.confinement
+        one_process = confinement.level is Level.STANDARD and bot.processes == 1
+        self._can_be_held = confinement.freeze and (one_process or confinement.level is Level.FULL)
         self.process: BotProcess | None = None
         self.link: PipeLink | None = None
-        self.session = Session()
+        self.session = self._new_session()
         self.outbox: list[ToBot] = []
         """What goes out with the next write."""
         self.due: list[Game] = []
@@ -106,6 +113,19 @@ class Player:
     def log(self) -> Path | None:
         """Where the stderr of all processes of this bot goes."""
         return self._upkeep.logs and self._upkeep.logs / f"{self.bot.name}.stderr.txt"
+
+    def _new_session(self) -> Session:
+        return Session(self._upkeep.confinement.limits.turn)
+
+    def hold(self) -> None:
+        """Let the bot stand still until it is asked, if that is wanted and can be done."""
+        if self._can_be_held and self.process is not None:
+            self.process.hold()
+
+    def release(self) -> None:
+        """Let it go on."""
+        if self.process is not None:
+            self.process.release()
 
     def cpu_ns(self) -> int:
         return self.process.cpu_ns() if self.process is not None else 0
@@ -140,17 +160,16 @@ class Player:
 
     def _start(self) -> PipeLink:
         bot, upkeep = self.bot, self._upkeep
-        self.session = Session()
+        self.session = self._new_session()
         self.outbox.clear()  # Games of the process before mean nothing to this one.
         self.fresh = True
         self.starts += 1
         self._make_room_for_log()
         left_s = upkeep.startup_ms / 1000
         try:
-            self.process = process = BotProcess(
-                bot.command,
-                cwd=bot.folder,
-                env=environment(bot),
+            self.process = process = start_bot(
+                bot,
+                upkeep.confinement,
                 log=self.log and self.log.resolve(),
                 keeper_cores=upkeep.keeper_cores,
             )
@@ -229,7 +248,7 @@ class Player:
         self.process = None
         self.link = None
         self.dropped_before += self.session.dropped
-        self.session = Session()
+        self.session = self._new_session()
         self.outbox.clear()
         self.due.clear()
         self.turns.clear()

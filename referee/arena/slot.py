@@ -28,6 +28,7 @@ from referee.arena.games import Games
 from referee.arena.player import Player, Upkeep
 from referee.arena.stall import SLICE_MS, TOLERANCE_MS, StallWatch
 from referee.arena.switchboard import Switchboard
+from referee.bots.confinement import UNCONFINED, Confinement
 from referee.bots.manifest import Bot
 from referee.clock import DEFAULT_STARTUP_MS, DEFAULT_WARM_UP_MS, NS_PER_MS
 from referee.links.pipe import READ_SIZE
@@ -56,6 +57,7 @@ class House(Struct, frozen=True, kw_only=True):
     keep_logs: bool = False
     """Whether logs that are there are added to."""
     keeper_cores: frozenset[int] | None = None
+    confinement: Confinement = UNCONFINED
 
 
 class Slot:
@@ -70,6 +72,7 @@ class Slot:
     ) -> None:
         upkeep = Upkeep(
             startup_ms=house.startup_ms,
+            confinement=house.confinement,
             logs=house.logs,
             keep_log=house.keep_logs,
             keeper_cores=house.keeper_cores,
@@ -79,6 +82,7 @@ class Slot:
         self.games = Games(self.players, setting)
         self._house = house
         self._parallel = house.think == "parallel"
+        self._freeze = house.confinement.freeze and not self._parallel
         self._now_ns = now_ns
         self._board = Switchboard()
         self._poll, self._speakers = self._board.poll, self._board.speakers
@@ -164,6 +168,8 @@ class Slot:
         except Exception:
             data = self._encode_what_can_be(player)
         outbox.clear()
+        if self._freeze:
+            player.release()
         player.stalled_ns = 0
         player.since_ns = self._woke_ns = asked_ns = self._now_ns()
         if asked_ns > self._stalls.stale_ns:
@@ -179,6 +185,8 @@ class Slot:
             self._board.send_later(player, data[sent:])
         if not self._parallel:
             self._listen(player)
+        if self._freeze:
+            player.hold()
 
     def _listen(self, player: Player) -> None:
         """Hear answers until this player has given all of them, and act on each."""
@@ -186,6 +194,7 @@ class Slot:
         first, second = self.players
         wait_ms = self._slice_ms
         late_ns = self._late_ns
+        alone = self.games.alone
         while turns:
             ready = self._poll(wait_ms)
             at_ns = self._now_ns()
@@ -218,6 +227,8 @@ class Slot:
                     if spent_ns:
                         # Of the answers in one read, the first has taken the time of all.
                         speaker.since_ns = at_ns
+                        if alone:
+                            table.used(index ^ game.swap, speaker.cpu_used_us())
                         limit_ns = speaker.limit_ns
                         if (
                             limit_ns is not None
@@ -291,6 +302,7 @@ class Slot:
                 faults.append(Fault(seat=seat, turn=1, code=code, detail=detail, received=said))
                 continue
             self._board.connect(player, link)
+            player.hold()
         if faults:
             self.games.lose_unplayed(faults)
             return False

@@ -1,46 +1,52 @@
-"""Make a bot ready to run: compile it once, in a copy of its folder.
+"""Make a bot ready to run: compile it once, and put it where it can be run.
 
-    folder with `build` in bot.toml → copy in the cache → build runs there → the bot runs there
+    folder with `build` in bot.toml → build in a copy → the copy is kept → the bot runs there
 
-The cache is keyed by content: the name of a copy has the hash of the bot's folder, its `bot.toml`
-with the build command included. What has not changed is not built again, by whichever command and
-process, and the bot's own folder stays as it is. A copy counts once a file in it says that it is
-whole, which is written last.
+What is kept (cache.py) is known by content: the hash of the bot's folder, its `bot.toml` with the
+build command included. What has not changed is not built again, by whichever command and process,
+and the bot's own folder stays as it is.
 
 A build runs under a keeper, as a bot does: it cannot outlive the referee, its time is limited, and
-of its output the first and the last 32 KiB are kept beside the copy, of a failed build too.
+of its output the first and the last 32 KiB are kept beside the copy, of a failed build too. It is
+confined as the bot will be, within limits of its own, and then builds in memory: what it has made
+comes out as an archive, of which files, folders and links that stay inside are taken.
 """
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
-import os
 import platform
 import re
 import shlex
-import shutil
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 from msgspec.structs import replace
 
-from referee.bots.contents import LeadsOut, copy_folder, hash_folder
+from referee.bots.archive import BadArchive, receive, unpack
+from referee.bots.cache import SHOWN_NAME, Busy, kept, readable_cache
+from referee.bots.confinement import UNCONFINED, Confinement
+from referee.bots.confinement.guard import confined_environment, guard
+from referee.bots.confinement.identity import servant
+from referee.bots.confinement.levels import Level
+from referee.bots.confinement.limits import BUILD_LIMITS
+from referee.bots.confinement.walls import BOT_FOLDER, View
+from referee.bots.contents import LeadsOut, copy_folder, empty, hash_folder, open_up
 from referee.bots.environment import environment, is_there
 from referee.bots.manifest import BadBot, Bot
 from referee.bots.process import BotProcess, NoStart, told_status
+from referee.bots.staging import staged
 from referee.clock import DEFAULT_BUILD_MS, show_ms
 
 SHOWN_LINES = 20
 """Of the output of a failed build; all of it is in its log."""
-SHOWN_NAME = 20
-"""Of a bot's name in that of its copy: a file's name may have 255 bytes."""
 TO_STDERR = ("sh", "-c", 'exec "$@" >&2', "sh")
 """The keeper keeps what goes to stderr, and compilers write to either."""
-WHOLE = ".whole"
-"""The file that says so."""
-LOOK_S = 0.05
+SOURCE = "/source"
+"""Where a confined build finds the bot's folder."""
+IN_MEMORY = ("sh", "-c", f'cp -R {SOURCE}/. . && "$@" >&2 && exec tar -cf - .', "sh")
+"""Copy, build, and hand out what there is then."""
+STATUS_S = 5.0
+"""From the end of what a build hands out to its own."""
 NOT_FOUND = 127
 """How a shell ends that was to run what is not there; it names the command in its last line."""
 _NAMED = re.compile(r"([^\s:]+): (?:command )?not found$")
@@ -57,29 +63,24 @@ class BuildFailed(BadBot):
     """The build did not give a bot; the compiler is quoted."""
 
 
-def default_cache() -> Path:
-    """Where built bots are kept, as the desktop's conventions have it."""
-    caches = os.environ.get("XDG_CACHE_HOME", "")
-    home = Path(caches) if Path(caches).is_absolute() else Path.home() / ".cache"
-    return home / "referee" / "builds"
-
-
 def built(
     bot: Bot,
+    confinement: Confinement = UNCONFINED,
     *,
     cache: Path | None = None,
     limit_ms: int = DEFAULT_BUILD_MS,
     on_build: OnBuild | None = None,
 ) -> Bot:
-    """The bot, ready to run: built, if its manifest has a `build`, and with its programs there.
+    """The bot, ready to run: built, if its manifest has a `build`, with its programs there and,
+    where it is confined, with its own files where it can read them.
 
     Raises MissingCommand or BuildFailed, or BadBot where the folder or the cache is no good.
     """
     if bot.build and bot.folder is not None:
-        copy = _copy(bot, cache or default_cache(), limit_ms, on_build)
+        copy = _copy(bot, confinement, cache, limit_ms, on_build)
         bot = replace(bot, folder=copy, build=())
-    _must_be_there(bot, bot.command)
-    return bot
+    _must_be_there(bot, bot.command, confinement)
+    return bot if confinement.level is Level.NONE else staged(bot, cache)
 
 
 def build_log(copy: Path) -> Path:
@@ -87,80 +88,61 @@ def build_log(copy: Path) -> Path:
     return copy.with_name(f"{copy.name}.log")
 
 
-def _must_be_there(bot: Bot, words: tuple[str, ...]) -> None:
-    if not is_there(bot, words):
-        raise MissingCommand(f"{bot.name}: the command {words[0]} was not found")
+def _must_be_there(bot: Bot, words: tuple[str, ...], confinement: Confinement) -> None:
+    if not is_there(bot, words, confinement):
+        told = f"{bot.name}: the command {words[0]} was not found"
+        if is_there(bot, words):
+            told += " where confined bots look; --expose shows them more, --sandbox none all"
+        raise MissingCommand(told)
 
 
-def _copy(bot: Bot, cache: Path, limit_ms: int, on_build: OnBuild | None) -> Path:
+def _copy(
+    bot: Bot,
+    confinement: Confinement,
+    cache: Path | None,
+    limit_ms: int,
+    on_build: OnBuild | None,
+) -> Path:
     """The folder in which this very bot is built for this kind of machine."""
-    assert bot.folder is not None
+    confined = confinement.level is not Level.NONE
+    cache = readable_cache(cache, by_others=confined and servant() is not None)
+
+    def make(folder: Path) -> None:
+        _must_be_there(bot, bot.build, confinement)
+        if on_build is not None:
+            on_build(bot.name)
+        build_log(folder).unlink(missing_ok=True)
+        if confined:
+            _build_confined(bot, folder, confinement, limit_ms)
+        else:
+            _build(bot, folder, limit_ms)
+
     try:
+        assert bot.folder is not None
         content = bot.hash or hash_folder(bot.folder)
         name = f"{bot.name[:SHOWN_NAME]}-{content}-{platform.system()}-{platform.machine()}"
-        copy = cache / name
-        whole = copy / WHOLE
-        if whole.exists():
-            return copy
-        _must_be_there(bot, bot.build)
-        cache.mkdir(parents=True, exist_ok=True)
-        with _alone(bot, cache / f"{name}.lock", limit_ms):
-            if not whole.exists():
-                if on_build is not None:
-                    on_build(bot.name)
-                _build(bot, copy, content, limit_ms)
-                whole.touch()
-        return copy
+        if confined:
+            # Compilers write paths down, and a confined build sees other ones.
+            name += "-confined"
+        return kept(cache, name, make, wait_ms=limit_ms, who=bot.name)
     except LeadsOut as link:
         raise BuildFailed(
             f"{link}: a link that leads out of the bot's folder; what is built needs all that it "
             "uses inside"
         ) from None
+    except Busy as busy:
+        raise BuildFailed(str(busy)) from None
     except OSError as error:
         raise BadBot(f"{bot.name}: cannot be built in {cache}: {error.strerror}") from None
 
 
-@contextlib.contextmanager
-def _alone(bot: Bot, path: Path, limit_ms: int) -> Iterator[None]:
-    """Of all processes that want this copy, one builds it and the others wait, as long as a build
-    may take."""
-    deadline = time.monotonic() + limit_ms / 1000
-    with path.open("w") as lock:
-        while True:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() > deadline:
-                    raise BuildFailed(
-                        f"{bot.name}: another process builds it, and did not end within "
-                        f"{show_ms(limit_ms)}"
-                    ) from None
-                time.sleep(LOOK_S)
-        yield
-
-
-def _build(bot: Bot, copy: Path, content: str, limit_ms: int) -> None:
-    """Copy the folder and build there. What is no bot in the end is taken away again."""
-    assert bot.folder is not None
-    shutil.rmtree(copy, ignore_errors=True)
-    log = build_log(copy)
-    log.unlink(missing_ok=True)
+def _build(bot: Bot, folder: Path, limit_ms: int) -> None:
+    """In a copy."""
+    _copy_content(bot, folder)
+    log = build_log(folder)
+    command = (*TO_STDERR, *bot.build)
     try:
-        copy.mkdir()
-        copy_folder(bot.folder, copy)
-        if hash_folder(copy) != content:
-            raise BadBot(f"{bot.name}: {bot.folder} has changed since it was read")
-        _run(bot, copy, log, limit_ms)
-    except BaseException:
-        shutil.rmtree(copy, ignore_errors=True)
-        raise
-
-
-def _run(bot: Bot, copy: Path, log: Path, limit_ms: int) -> None:
-    command, told = (*TO_STDERR, *bot.build), shlex.join(bot.build)
-    try:
-        process = BotProcess(command, cwd=copy, env=environment(bot), log=log.resolve())
+        process = BotProcess(command, cwd=folder, env=environment(bot), log=log.resolve())
         try:
             process.await_start(limit_ms / 1000)
             process.end_input()
@@ -169,6 +151,48 @@ def _run(bot: Bot, copy: Path, log: Path, limit_ms: int) -> None:
             process.close()
     except NoStart as problem:
         raise BuildFailed(f"{bot.name}: the build could not be run: {problem}") from None
+    _must_have_worked(bot, status, log, limit_ms)
+
+
+def _build_confined(bot: Bot, folder: Path, confinement: Confinement, limit_ms: int) -> None:
+    """In memory, from a copy that the build cannot change; its outcome takes the copy's place."""
+    _copy_content(bot, folder)
+    open_up(folder)
+    log = build_log(folder)
+    inside = replace(confinement, limits=BUILD_LIMITS, freeze=False)
+    view = View(((str(folder), SOURCE),), BOT_FOLDER, scratch=True)
+    process = BotProcess(
+        (),
+        env=confined_environment(bot.env, BUILD_LIMITS, confinement.expose),
+        log=log.resolve(),
+        guard=guard((*IN_MEMORY, *bot.build), view, inside, one_process=False),
+    )
+    try:
+        process.await_start(limit_ms / 1000)
+        process.end_input()
+        with receive(process.stdout, limit_ms / 1000, BUILD_LIMITS.disk) as archive:
+            status = process.exit_status(STATUS_S if archive is not None else 0.0)
+            process.close()
+            _must_have_worked(bot, status, log, limit_ms)
+            if archive is not None:
+                empty(folder)
+                unpack(archive, folder)
+    except NoStart as problem:
+        raise BuildFailed(f"{bot.name}: the build could not be run: {problem}") from None
+    except BadArchive as bad:
+        raise BuildFailed(f"{bot.name}: the build made what cannot be kept: {bad}") from None
+    finally:
+        process.close()
+
+
+def _copy_content(bot: Bot, folder: Path) -> None:
+    assert bot.folder is not None
+    copy_folder(bot.folder, folder)
+    if hash_folder(folder) != (bot.hash or hash_folder(bot.folder)):
+        raise BadBot(f"{bot.name}: {bot.folder} has changed since it was read")
+
+
+def _must_have_worked(bot: Bot, status: int | None, log: Path, limit_ms: int) -> None:
     said = _said(log)
     named = _NAMED.search(said)
     if status == NOT_FOUND and named is not None:
@@ -176,7 +200,7 @@ def _run(bot: Bot, copy: Path, log: Path, limit_ms: int) -> None:
     if status != 0:
         limit = f"did not end within {show_ms(limit_ms)}"
         how = limit if status is None else told_status(status)
-        failed = BuildFailed(f"{bot.name}: the build {how}: {told}")
+        failed = BuildFailed(f"{bot.name}: the build {how}: {shlex.join(bot.build)}")
         failed.quoted = said
         raise failed
 

@@ -29,6 +29,12 @@ def hash_folder(folder: Path) -> str:
     return digest.hexdigest()[:16]
 
 
+def hash_file(path: Path) -> str:
+    """Of every byte. Raises OSError."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:16]
+
+
 def copy_folder(folder: Path, to: Path) -> None:
     """The same content in another, empty place. Raises LeadsOut, OSError."""
     root = os.path.realpath(folder)
@@ -44,6 +50,24 @@ def copy_folder(folder: Path, to: Path) -> None:
             target.mkdir()
         else:
             shutil.copy2(source, target)
+
+
+def empty(folder: Path) -> None:
+    """Take everything out of it."""
+    for path in folder.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
+def open_up(folder: Path) -> None:
+    """Let everybody read it, and run what the owner may run."""
+    for path in (folder, *(folder / each for each in contents(folder))):
+        kind = _kind(path)
+        if kind != stat.S_IFLNK:
+            runs = kind == stat.S_IFDIR or path.stat().st_mode & stat.S_IXUSR
+            path.chmod(0o755 if runs else 0o644)
 
 
 def contents(folder: Path) -> list[Path]:

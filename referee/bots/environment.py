@@ -8,6 +8,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from referee.bots.confinement import UNCONFINED, Confinement
+from referee.bots.confinement.levels import Level
+from referee.bots.confinement.walls import search_path
 from referee.bots.manifest import Bot
 
 
@@ -24,13 +27,15 @@ def environment(bot: Bot) -> dict[str, str]:
     return env
 
 
-def is_there(bot: Bot, words: Sequence[str]) -> bool:
+def is_there(bot: Bot, words: Sequence[str], confinement: Confinement = UNCONFINED) -> bool:
     """Whether the system would find the program of a command that runs in the bot's folder.
 
     A path is not looked at: starting it tells more.
     """
     if "/" in words[0]:
         return True
+    if confinement.level is not Level.NONE:
+        return shutil.which(words[0], path=search_path(confinement.expose)) is not None
     folder = bot.folder or Path()
     entries = environment(bot)["PATH"].split(os.pathsep)
     path = os.pathsep.join(str(folder / entry) for entry in entries)

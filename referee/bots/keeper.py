@@ -1,11 +1,12 @@
 """The keeper of one bot: a small process between the referee and the bot's process tree.
 
-    python -I -S keeper.py CONTROL_FD CORES LOG COMMAND …
+    python -I -S keeper.py control=FD [log=FILE] [cores=0,1] [more, see Orders] -- COMMAND …
 
 The bot inherits the keeper's standard input and output, which the keeper then lets go, so that the
 game itself passes through no third hand. What the keeper does:
 
-- starts the bot in a session of its own and tells the referee its process id, or why it failed;
+- starts the bot in a session of its own, behind the walls that it is told of, and tells the
+  referee its process id, or why it failed;
 - reads the bot's stderr all the time, so that no bot blocks on it, and keeps its head and tail;
 - tells how the bot ended;
 - leaves nothing behind. When the referee closes the control socket, or dies however suddenly, the
@@ -14,8 +15,9 @@ game itself passes through no third hand. What the keeper does:
   has to do.
 
 It runs as a script of its own, with the standard library alone, because it must not share a fate
-with the referee. Control lines, keeper to referee: `started PID`, `failed REASON`, `exit STATUS`,
-`signal NUMBER`.
+with the referee. Control lines, keeper to referee: `started PID`, `failed REASON`, `walls REASON`
+(the bot could not be confined, and was not started), `exit STATUS`, `signal NUMBER`, `memory`
+(before the last two: its control group ran out of it).
 """
 
 from __future__ import annotations
@@ -27,20 +29,54 @@ import signal
 import sys
 import time
 
-HEAD_BYTES = 32 * 1024
-TAIL_BYTES = 32 * 1024
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 CLEANING_S = 5.0
+SIGNALLED = 128
+LAST_SIGNAL = 64
+OWN_STDERR = "/dev/stderr"
+"""As a log: everything goes on to the keeper's own stderr, as it comes. The bot gets no hold of it,
+since whoever may write to a terminal can mostly read from it too."""
+
+
+class Orders:
+    """What the command line says."""
+
+    def __init__(self, words: list[str]) -> None:
+        end = words.index("--")
+        given = dict(word.split("=", 1) for word in words[:end])
+        self.command = words[end + 1 :]
+        self.control = int(given["control"])
+        self.log = given.get("log", os.devnull)
+        self.log_bytes = int(given.get("log_bytes", "65536"))
+        self.cores = [int(core) for core in given.get("cores", "").split(",") if core]
+        self.filter = int(given.get("filter", "-1"))
+        """Where bubblewrap's filter can be read. Without one there are no walls."""
+        self.walled = self.filter >= 0
+        self.user = int(given["user"]) if "user" in given else None
+        self.limits = pairs(given.get("limits", ""))
+        """Of the process, by the name of the resource."""
+        self.group = given.get("group", "")
+        """The control group to make, with what to write into its files."""
+        self.group_limits = pairs(given.get("group_limits", ""))
+
+
+def pairs(text: str) -> dict[str, int]:
+    """`DATA:1000,CPU:5`"""
+    split = (each.split(":") for each in text.split(",") if each)
+    return {name: int(value) for name, value in split}
 
 
 class Log:
     """A file with the head and the tail of a stream, and a line on what was left out between."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, limit: int) -> None:
+        if path == OWN_STDERR:
+            limit = sys.maxsize
         self._path = path
-        self._fd = -1
-        self._head_left = HEAD_BYTES
+        self._fd = os.dup(2) if path == OWN_STDERR else -1
+        self._head_left = limit // 2
+        self._tail_bytes = limit - limit // 2
         self._tail = b""
         self._skipped = 0
 
@@ -52,8 +88,8 @@ class Log:
             data = data[len(head) :]
         if data:
             tail = self._tail + data
-            self._skipped += max(0, len(tail) - TAIL_BYTES)
-            self._tail = tail[-TAIL_BYTES:]
+            self._skipped += max(0, len(tail) - self._tail_bytes)
+            self._tail = tail[-self._tail_bytes :]
 
     def close(self) -> None:
         if self._skipped:
@@ -72,6 +108,53 @@ class Log:
             os.write(self._fd, data)
 
 
+class Group:
+    """The control group of a bot."""
+
+    def __init__(self, path: str, limits: dict[str, int]) -> None:
+        self._path = path
+        self._limits = limits
+
+    def make(self) -> None:
+        """Raises OSError."""
+        if self._path:
+            os.mkdir(self._path)  # noqa: PTH102
+            for name, value in self._limits.items():
+                self._write(name, str(value))
+
+    def join(self) -> None:
+        if self._path:
+            self._write("cgroup.procs", "0")
+
+    def ran_out_of_memory(self) -> bool:
+        counts: dict[str, str] = {}
+        if self._path:
+            with contextlib.suppress(OSError), open(f"{self._path}/memory.events") as file:
+                counts = dict(line.split() for line in file)
+        return counts.get("oom_kill", "0") != "0"
+
+    def remove(self) -> None:
+        """With all that is left in it."""
+        if not self._path:
+            return
+        give_up = time.monotonic() + CLEANING_S
+        while time.monotonic() < give_up:
+            with contextlib.suppress(OSError):
+                self._write("cgroup.kill", "1")
+            try:
+                os.rmdir(self._path)  # noqa: PTH106
+            except FileNotFoundError:
+                return
+            except OSError:  # its processes are still on their way out
+                time.sleep(0.001)
+            else:
+                return
+
+    def _write(self, name: str, value: str) -> None:
+        with open(f"{self._path}/{name}", "w") as file:
+            file.write(value)
+
+
 def prctl(option: int, value: int) -> None:
     if sys.platform == "linux":
         import ctypes
@@ -79,8 +162,8 @@ def prctl(option: int, value: int) -> None:
         ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)
 
 
-def start(command: list[str], stderr: int) -> int:
-    """The bot's process id. Raises OSError where it cannot be started."""
+def start(orders: Orders, group: Group, stderr: int, up: int) -> int:
+    """The process id of what was started. Raises OSError where it cannot be."""
     trouble, tell = os.pipe()
     keeper = os.getpid()
     pid = os.fork()
@@ -90,10 +173,16 @@ def start(command: list[str], stderr: int) -> int:
             prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
             if os.getppid() != keeper:
                 os._exit(127)
+            group.join()
             os.dup2(stderr, 2)
             for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD, signal.SIGINT):
                 signal.signal(number, signal.SIG_DFL)
-            os.execvp(command[0], command)
+            if orders.walled:
+                tell = hand_over(orders.filter, up, tell)
+            limit(orders.limits)
+            if orders.user is not None:
+                become(orders.user)
+            os.execvp(orders.command[0], orders.command)
         except OSError as error:
             os.write(tell, str(error.errno).encode())
         finally:
@@ -103,8 +192,65 @@ def start(command: list[str], stderr: int) -> int:
     os.close(trouble)
     if failed:
         os.waitpid(pid, 0)
-        raise OSError(int(failed), os.strerror(int(failed)), command[0])
+        raise OSError(int(failed), os.strerror(int(failed)), orders.command[0])
     return pid
+
+
+def hand_over(filter: int, up: int, tell: int) -> int:
+    """Put the descriptors where walls.py says that they are, and give `tell` in its new place.
+
+    Bubblewrap gets no end of the game's pipes as its own input and output.
+    """
+    import fcntl
+
+    high = [fcntl.fcntl(fd, fcntl.F_DUPFD, 20) for fd in (0, 1, up, filter)]
+    tell = fcntl.fcntl(tell, fcntl.F_DUPFD_CLOEXEC, 20)
+    for number, fd in enumerate(high, 3):
+        os.dup2(fd, number)
+        os.close(fd)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nowhere, 0)
+    os.dup2(nowhere, 1)
+    return tell
+
+
+def limit(limits: dict[str, int]) -> None:
+    if limits:
+        import resource
+
+        for name, value in limits.items():
+            resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (value, value))
+
+
+def become(user: int) -> None:
+    """Another user, for good."""
+    os.setgroups([])
+    os.setresgid(user, user, user)
+    os.setresuid(user, user, user)
+
+
+def await_walls(up: int, control: int) -> bool:
+    """Whether the walls stand and the bot's own command is run next."""
+    poll = select.poll()
+    poll.register(up, select.POLLIN)
+    poll.register(control, select.POLLIN)
+    ready = [fd for fd, _ in poll.poll()]
+    return up in ready and bool(os.read(up, 1))
+
+
+def inner(pid: int) -> int:
+    """The bot behind the walls: bubblewrap's child's child, as the machine numbers it.
+
+    Bubblewrap itself where that has ended already.
+    """
+    bot = pid
+    try:
+        for _ in range(2):
+            with open(f"/proc/{bot}/task/{bot}/children") as file:
+                bot = int(file.read().split()[0])
+    except (OSError, IndexError):
+        return pid
+    return bot
 
 
 def descendants() -> list[int]:
@@ -145,7 +291,14 @@ def leave_nothing(bot: int) -> None:
         time.sleep(0.001)
 
 
-def watch(control: int, stderr: int, wakeup: int, bot: int, log: Log) -> str:
+def told(code: int, *, walled: bool) -> str:
+    """How it ended. Bubblewrap tells of a signal as shells do."""
+    if walled and SIGNALLED < code <= SIGNALLED + LAST_SIGNAL:
+        code = SIGNALLED - code
+    return f"exit {code}" if code >= 0 else f"signal {-code}"
+
+
+def watch(control: int, stderr: int, wakeup: int, bot: int, log: Log, *, walled: bool) -> str:
     """Drain stderr until the bot ends or the referee lets go; how the bot ended, if it did."""
     poll = select.poll()
     for fd in (control, stderr, wakeup):
@@ -164,8 +317,7 @@ def watch(control: int, stderr: int, wakeup: int, bot: int, log: Log) -> str:
                     while True:
                         pid, status = os.waitpid(-1, os.WNOHANG)
                         if pid == bot:
-                            code = os.waitstatus_to_exitcode(status)
-                            return f"exit {code}" if code >= 0 else f"signal {-code}"
+                            return told(os.waitstatus_to_exitcode(status), walled=walled)
                         if pid == 0:
                             break
                 except ChildProcessError:
@@ -186,7 +338,8 @@ def drain(stderr: int, log: Log) -> None:
 
 
 def main() -> None:
-    control, cores, path, command = int(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4:]
+    orders = Orders(sys.argv[1:])
+    control = orders.control
     os.set_inheritable(control, False)
     wakeup, woken = os.pipe()
     os.set_blocking(woken, False)
@@ -194,31 +347,64 @@ def main() -> None:
     signal.signal(signal.SIGCHLD, lambda *_: None)
     prctl(PR_SET_CHILD_SUBREAPER, 1)
     stderr, bot_stderr = os.pipe()
+    up, bot_up = os.pipe()
+    group = Group(orders.group, orders.group_limits)
+    log = Log(orders.log, orders.log_bytes)
+    ended = ""
+    outer = 0
     try:
-        bot = start(command, bot_stderr)
+        group.make()
+        outer = start(orders, group, bot_stderr, bot_up)
+        let_go(bot_stderr, bot_up, orders.filter)
+        if orders.walled and not await_walls(up, control):
+            tell(control, f"walls {first_words(stderr)}")
+            return
+        bot = inner(outer) if orders.walled else outer
+        if orders.cores:
+            # The bot has the slot's core; its keeper gets out of the way.
+            os.sched_setaffinity(0, orders.cores)
+        tell(control, f"started {bot}")
+        with contextlib.suppress(OSError):
+            ended = watch(control, stderr, wakeup, outer, log, walled=orders.walled)
     except OSError as error:
-        reason = f"failed {error.strerror}: {error.filename}\n"
-        os.write(control, reason.encode(errors="backslashreplace"))
-        return
-    # What is the bot's alone: as long as the keeper held it, no end of file would show.
+        word = "walls" if orders.walled else "failed"
+        where = f": {error.filename}" if error.filename else ""
+        tell(control, f"{word} {error.strerror}{where}")
+    finally:
+        if outer:
+            leave_nothing(outer)
+        if ended and group.ran_out_of_memory():
+            tell(control, "memory")
+        group.remove()
+        drain(stderr, log)
+        log.close()
+        if ended:
+            tell(control, ended)
+
+
+def let_go(*fds: int) -> None:
+    """What is the bot's alone: as long as the keeper held it, no end of file would show."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for fd in (0, 1, 2):
         os.dup2(nowhere, fd)
-    os.close(bot_stderr)
-    if cores != "-":
-        # The bot has the slot's core; its keeper gets out of the way.
-        os.sched_setaffinity(0, [int(core) for core in cores.split(",")])
-    log = Log(path)
-    ended = ""
+    for fd in fds:
+        if fd >= 0:
+            os.close(fd)
+
+
+def tell(control: int, line: str) -> None:
     with contextlib.suppress(OSError):
-        os.write(control, f"started {bot}\n".encode())
-        ended = watch(control, stderr, wakeup, bot, log)
-    leave_nothing(bot)
-    drain(stderr, log)
-    log.close()
-    if ended:
-        with contextlib.suppress(OSError):
-            os.write(control, f"{ended}\n".encode())
+        os.write(control, line.encode(errors="backslashreplace") + b"\n")
+
+
+def first_words(stderr: int) -> str:
+    """What bubblewrap had to say, in one line."""
+    os.set_blocking(stderr, False)
+    try:
+        said = os.read(stderr, 4096).decode(errors="replace")
+    except OSError:
+        said = ""
+    return " ".join(said.split()) or "bubblewrap ended without a word"
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from referee.bots.confinement.limits import RANGES, BadLimit, read_limits
 from referee.bots.contents import hash_folder
 from referee.mistake import Mistake
 from referee.protocol.messages import NAME_LIMIT
@@ -21,7 +22,7 @@ from referee.protocol.messages import NAME_LIMIT
 MANIFEST = "bot.toml"
 PYTHON = "python3"
 """The one program that every installation has."""
-LATER = ("processes", "limits", "portable")
+LATER = ("portable",)
 """Keys that are planned. To take them and do nothing would promise what is not kept."""
 _NAME = re.compile(r"[\w][\w .+#()-]*")
 
@@ -43,6 +44,8 @@ class Manifest(Struct, frozen=True, forbid_unknown_fields=True):
     games_at_once: int | None = None
     transport: str = "stdio"
     env: dict[str, str] = {}
+    processes: int = 1
+    limits: dict[str, int | str] = {}
 
 
 class Bot(Struct, frozen=True, kw_only=True):
@@ -54,11 +57,20 @@ class Bot(Struct, frozen=True, kw_only=True):
     """What makes it ready to run, once (building.py); empty where nothing does, or it has run."""
     folder: Path | None = None
     """Where it runs; None is the current folder."""
+    owns_folder: bool = True
+    """Whether that folder is the bot. A command line only runs there, and where it is confined it
+    sees no more than the files that it names."""
     variants: tuple[str, ...] | None = None
     """The variants that it plays; None is all of them."""
     games_at_once: int | None = None
     """None where the manifest leaves it to the bot's hello."""
     env: Mapping[str, str] = {}
+    processes: int = 1
+    """How many it runs at a time, where it is confined."""
+    limits: Mapping[str, int | str] = {}
+    """Where it can do with less than it is given."""
+    sees: tuple[tuple[str, str], ...] = ()
+    """Of a command line, where confined: files on this machine, and where the bot finds them."""
     version: str = ""
     description: str = ""
     hash: str = ""
@@ -87,6 +99,11 @@ def sample_bots() -> dict[str, Path]:
     if not folder.is_dir():
         return {}
     return {path.name: path for path in sorted(folder.iterdir()) if (path / MANIFEST).is_file()}
+
+
+def is_sample(bot: Bot) -> bool:
+    """Whether it comes with the referee."""
+    return bot.folder is not None and bot.folder.parent == sample_folder().resolve()
 
 
 def usual_bots() -> list[str]:
@@ -149,6 +166,8 @@ def read_bot(folder: Path) -> Bot:
         variants=None if manifest.variants is None else tuple(manifest.variants),
         games_at_once=manifest.games_at_once,
         env=manifest.env,
+        processes=manifest.processes,
+        limits=manifest.limits,
         version=manifest.version,
         description=manifest.description,
         hash=content,
@@ -160,6 +179,10 @@ def _read_manifest(path: Path) -> Manifest:
         raw = tomllib.loads(path.read_text("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadBot(f"{path}: {error}") from None
+    except RecursionError:
+        raise BadBot(f"{path}: lists within lists, too deep to read") from None
+    except ValueError as error:  # a number of more digits than Python reads
+        raise BadBot(f"{path}: {str(error).split(';')[0]}") from None
     except OSError as error:
         raise BadBot(f"{path}: {error.strerror}") from None
     unknown = [key for key in raw if key not in Manifest.__struct_fields__]
@@ -185,6 +208,12 @@ def _read_manifest(path: Path) -> Manifest:
         raise BadBot(f"{path}: games_at_once must be 1 to 10000")
     if manifest.transport != "stdio":
         raise BadBot(f'{path}: transport must be "stdio", not {manifest.transport!r}')
+    if not 1 <= manifest.processes <= RANGES["processes"][1]:
+        raise BadBot(f"{path}: processes must be 1 to {RANGES['processes'][1]}")
+    try:
+        read_limits(manifest.limits)
+    except BadLimit as bad:
+        raise BadBot(f"{path}: {bad}") from None
     for name, value in manifest.env.items():
         if not name or "=" in name or "\0" in name + value:
             raise BadBot(f"{path}: env cannot set {name!r} to {value!r}")
@@ -210,7 +239,8 @@ def _from_command(name: str, command: str) -> Bot:
         if _there(path.is_file) and os.access(path, os.R_OK):
             with path.open("rb") as file:
                 digest.update(hashlib.file_digest(file, "sha256").digest())
-    return Bot(name=name, command=tuple(words), hash=digest.hexdigest()[:16])
+    content = digest.hexdigest()[:16]
+    return Bot(name=name, command=tuple(words), owns_folder=False, hash=content)
 
 
 def check_name(where: str, name: str) -> None:

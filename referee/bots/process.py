@@ -16,8 +16,15 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from referee.bots.confinement.guard import Guard, NotConfined
+from referee.bots.keeper import OWN_STDERR
+
 KEEPER = Path(__file__).with_name("keeper.py")
 KEEPER_EXIT_S = 10.0
+LOG_BYTES = 64 * 1024
+STDERR_AS_LOG = Path(OWN_STDERR)
+"""Where what the bot writes goes to the referee's own stderr, at once and whole."""
+OUT_OF_MEMORY = "ran out of memory and was killed"
 
 
 class NoStart(Exception):
@@ -44,23 +51,32 @@ class BotProcess:
         cwd: Path | None = None,
         env: Mapping[str, str] | None = None,
         log: Path | None = None,
+        log_bytes: int = LOG_BYTES,
         keeper_cores: frozenset[int] | None = None,
+        guard: Guard | None = None,
     ) -> None:
         ours, theirs = socket.socketpair()
-        cores = ",".join(map(str, sorted(keeper_cores))) if keeper_cores else "-"
+        control = theirs.fileno()
+        orders = [f"control={control}", f"log_bytes={log_bytes}"]
+        if log is not None:
+            orders.append(f"log={log}")
+        if keeper_cores:
+            orders.append(f"cores={','.join(map(str, sorted(keeper_cores)))}")
+        handed = [control]
+        if guard is not None:
+            command = guard.command
+            handed.append(_readable(guard.filter))
+            orders += _guarding(guard, handed[-1])
         try:
             self._keeper = subprocess.Popen(
-                [
-                    *(sys.executable, "-I", "-S", str(KEEPER), str(theirs.fileno()), cores),
-                    *(str(log) if log else os.devnull, *command),
-                ],
+                [sys.executable, "-I", "-S", str(KEEPER), *orders, "--", *command],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
+                stderr=None if log == STDERR_AS_LOG else subprocess.DEVNULL,
                 bufsize=0,
                 cwd=cwd,
                 env=env,
-                pass_fds=[theirs.fileno()],
+                pass_fds=handed,
                 start_new_session=True,
             )
         except OSError as error:
@@ -68,6 +84,8 @@ class BotProcess:
             raise NoStart(f"{error.strerror}: {error.filename}") from None
         finally:
             theirs.close()
+            for fd in handed[1:]:
+                os.close(fd)
         assert self._keeper.stdin is not None
         assert self._keeper.stdout is not None
         self.stdin = self._keeper.stdin.fileno()
@@ -77,16 +95,20 @@ class BotProcess:
         self._control = ours
         self._said = b""
         self._closed = False
+        self._group = guard.group if guard is not None else ""
+        self._held = False
         self.pid: int | None = None
         self._cpu_clock: int | None = None
 
     def await_start(self, within_s: float) -> None:
-        """Wait until the command runs. Raises NoStart."""
-        if not self._hear(within_s, b"started", b"failed"):
+        """Wait until the command runs. Raises NoStart, or NotConfined if that is the reason."""
+        words = (b"started", b"failed", b"walls")
+        if not self._hear(within_s, *words):
             raise NoStart(f"the command did not run within {within_s:g} s")
-        word, _, rest = self._line_of(b"started", b"failed").partition(b" ")
-        if word == b"failed":
-            raise NoStart(rest.decode("utf-8", "replace"))
+        word, _, rest = self._line_of(*words).partition(b" ")
+        if word != b"started":
+            why = rest.decode("utf-8", "replace")
+            raise NoStart(why) if word == b"failed" else NotConfined(f"no confinement: {why}")
         self.pid = int(rest)
         if sys.platform == "linux":
             # The id of another process's CPU clock, as clock_getcpuclockid makes it.
@@ -102,16 +124,45 @@ class BotProcess:
     def how_it_ended(self, within_s: float = 0.0) -> str | None:
         """`exited with status 3`, `was killed by SIGSEGV`; None if it is still running."""
         status = self.exit_status(within_s)
-        return None if status is None else told_status(status)
+        if status is None:
+            return None
+        return OUT_OF_MEMORY if self._line_of(b"memory") else told_status(status)
 
     def cpu_ns(self) -> int:
-        """CPU time of the bot's main process so far, 0 where the system does not tell."""
+        """CPU time of the bot so far, 0 where the system does not tell.
+
+        Of all its processes where it has a control group, else of the first.
+        """
         if self._cpu_clock is None:
             return 0
         try:
+            if self._group:
+                with open(f"{self._group}/cpu.stat") as file:
+                    return int(file.readline().split()[1]) * 1000
             return time.clock_gettime_ns(self._cpu_clock)
-        except OSError:
+        except (OSError, IndexError):
             return 0
+
+    def hold(self) -> None:
+        """Let it stand still; what is sent to it waits. For a bot that is one process, or that has
+        a control group."""
+        if not self._held and self.pid is not None:
+            self._held = True
+            self._stand_still("1", signal.SIGSTOP)
+
+    def release(self) -> None:
+        """Let it go on."""
+        if self._held:
+            self._held = False
+            self._stand_still("0", signal.SIGCONT)
+
+    def _stand_still(self, frozen: str, stop: signal.Signals) -> None:
+        # A bot that has ended needs no stopping, and how it ended is found out elsewhere.
+        with contextlib.suppress(OSError):
+            if self._group:
+                Path(self._group, "cgroup.freeze").write_text(frozen)
+            elif self.pid is not None:
+                os.kill(self.pid, stop)
 
     def close(self) -> None:
         """End the bot, if it has not ended, with its whole process tree, and its keeper."""
@@ -135,6 +186,7 @@ class BotProcess:
         """Give the bot a moment to exit by itself, then close."""
         if not self._closed:
             # The end of its input tells even a bot that does not know `bye`.
+            self.release()
             self.end_input()
             self.how_it_ended(within_s)
             self.close()
@@ -165,3 +217,25 @@ class BotProcess:
             if line.startswith(words):
                 return line
         return b""
+
+
+def _readable(data: bytes) -> int:
+    """A descriptor from which these few bytes can be read, and then the end."""
+    out, into = os.pipe()
+    os.write(into, data)
+    os.close(into)
+    return out
+
+
+def _guarding(guard: Guard, filter: int) -> list[str]:
+    """Orders for the keeper."""
+    orders = [f"filter={filter}", f"limits={_pairs(guard.limits)}"]
+    if guard.user is not None:
+        orders.append(f"user={guard.user}")
+    if guard.group:
+        orders += [f"group={guard.group}", f"group_limits={_pairs(guard.group_limits)}"]
+    return orders
+
+
+def _pairs(values: Mapping[str, int]) -> str:
+    return ",".join(f"{name}:{value}" for name, value in values.items())

@@ -29,6 +29,7 @@ COMMANDS = {
     "replay": "games",
     "verify": "games",
     "repro": "repro",
+    "doctor": "doctor",
     "variants": "variants",
     "check-variant": "variants",
 }

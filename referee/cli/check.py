@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 from rich.text import Text
 
-from referee.bots.manifest import find_bot
+from referee.bots.confinement import Confinement
+from referee.bots.confinement.levels import Level
+from referee.bots.manifest import Bot, find_bot
 from referee.cli import console
+from referee.cli.confining import Expose, Limit, Sandbox, confinement
 from referee.clock import (
     DEFAULT_STARTUP_MS,
     DEFAULT_WARM_UP_MS,
@@ -40,6 +42,7 @@ STYLES = {"passed": "green", "failed": "bold red", "skipped": "dim", "not tried"
 EXAMPLES = """
 Each step passes or fails, with a sentence; with one that fails comes what the bot was sent and what
 it wrote, to stdout and to stderr. A bot that has to be built is built first, which is a step too.
+The bot is confined as in a tournament, where this machine can; `--sandbox none` lets it run freely.
 Exit status 0 only if all pass, 1 if one fails.
 
 **Examples**
@@ -71,6 +74,9 @@ def check_command(
     startup: Annotated[
         str, typer.Option(help="How long the bot may take to start and say hello.")
     ] = show_ms(DEFAULT_STARTUP_MS),
+    sandbox: Sandbox = None,
+    limit: Limit = None,
+    expose: Expose = None,
     verbose: Annotated[
         bool,
         typer.Option(
@@ -87,15 +93,15 @@ def check_command(
     terms = Terms(
         clock=Clock(move_ms=limits[0]), startup_ms=limits[1], warm_up_ms=DEFAULT_WARM_UP_MS
     )
-    found = find_bot(bot)
+    found, confined = find_bot(bot), confinement(sandbox, limit, expose)
+    began, page = time.monotonic(), _Page(verbose)
+    if not json:
+        page.begin(found, confined)
+    on_step, on_build = None if json else page.add, console.tell_build
+    report = check_bot(found, terms, variants, on_step, on_build, confinement=confined)
     if json:
-        report = check_bot(found, terms, variants, on_build=console.tell_build)
         console.print_json(report)
     else:
-        began = time.monotonic()
-        page = _Page(verbose)
-        page.begin(found.name, found.command)
-        report = check_bot(found, terms, variants, page.add, console.tell_build)
         page.end(report, time.monotonic() - began)
     if not report.passed:
         raise typer.Exit(console.DOES_NOT_HOLD)
@@ -119,9 +125,13 @@ class _Page:
         self._left_out: list[Step] = []
         """Steps in a row that were not tried for the same reason: one line does for them."""
 
-    def begin(self, name: str, command: Sequence[str]) -> None:
+    def begin(self, bot: Bot, confined: Confinement) -> None:
+        level: str = confined.level
+        if confined.level is not Level.NONE and bot.processes > 1:
+            level += f", with {bot.processes} processes"
         # Not filled: a command is there to be copied.
-        console.out.print(console.printable(f"Checking {name}: {shlex.join(command)}"))
+        told = f"Checking {bot.name} at level {level}: {shlex.join(bot.command)}"
+        console.out.print(console.printable(told))
 
     def add(self, step: Step) -> None:
         if self._left_out and (step.result, step.detail) != self._reason():

@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from referee.cli import console
+from referee.cli.confining import Expose, Freeze, Limit, Sandbox, confinement
 from referee.cli.logs import log_lines
 from referee.cli.records_file import RecordsFile
 from referee.clock import (
@@ -107,6 +108,10 @@ def match_command(
     at_once: Annotated[
         int, typer.Option(min=1, help="Most games at once, where both bots take many.")
     ] = 64,
+    sandbox: Sandbox = None,
+    limit: Limit = None,
+    freeze: Freeze = None,
+    expose: Expose = None,
     sprt: Annotated[
         str | None,
         typer.Option(
@@ -134,6 +139,7 @@ def match_command(
     test = None if sprt is None else parse_sprt([sprt])
     if games is None:
         games = DEFAULT_GAMES if test is None else MOST_SPRT_GAMES
+    confined = confinement(sandbox, limit, expose, freeze=freeze)
     faults = _FirstFaults()
     file, folder = RecordsFile(records), logs or default_logs()
     with file, _Progress(games) as progress:
@@ -158,6 +164,7 @@ def match_command(
             at_once=at_once,
             pin=pin,
             logs=folder,
+            confinement=confined,
             sprt=test,
             on_record=keep,
             on_build=console.tell_build,

@@ -16,10 +16,13 @@ from typing import Annotated
 import typer
 
 from referee.bots.building import built
+from referee.bots.confinement import UNCONFINED
 from referee.bots.manifest import Bot, find_bot
 from referee.cli import console
+from referee.cli.confining import Expose, Limit, Sandbox, confinement
 from referee.clock import read_clock
 from referee.match import BadMatch
+from referee.mistake import Mistake
 from referee.protocol.messages import NAME_LIMIT
 from referee.rules.registry import BadVariant, blame_script, build_variant
 from referee.sparring import Bout, spar
@@ -71,6 +74,9 @@ def play_command(
         str,
         typer.Option("--time", help="For the bot: 10s for every move, 60s+1s as bank, or none."),
     ] = DEFAULT_TIME,
+    sandbox: Sandbox = None,
+    limit: Limit = None,
+    expose: Expose = None,
     logs: Annotated[Path, typer.Option(help="Folder for what the bot writes to stderr.")] = Path(
         "referee-logs"
     ),
@@ -81,15 +87,18 @@ def play_command(
     rules = build_variant(variant, console.read_options(option or []))
     bot = None if against is None else _find_bot(against, rules.name)
     bot_seat = 0 if seat == 1 else 1
+    players, clock = _players(name or [], bot, bot_seat), read_clock(time_limit)
     seed = secrets.token_hex(8) if seed is None else seed
+    confined = UNCONFINED if bot is None else confinement(sandbox, limit, expose)
     bout = Bout(
         variant=rules,
-        players=_players(name or [], bot, bot_seat),
+        players=players,
         seed=seed,
-        clock=read_clock(time_limit),
-        bot=bot,
+        clock=clock,
+        bot=bot and built(bot, confined, on_build=console.tell_build),
         bot_seat=bot_seat,
         logs=logs,
+        confinement=confined,
     )
     terminal = Terminal()
     if terminal.copied and bot is None and rules.hidden_chance:
@@ -97,7 +106,7 @@ def play_command(
     try:
         spar(bout, terminal)
     except Exception as error:
-        if isinstance(error, OSError) or type(rules).__module__.startswith("referee."):
+        if isinstance(error, OSError | Mistake) or type(rules).__module__.startswith("referee."):
             raise
         raise BadVariant(blame_script(error, type(rules))) from error
     terminal.tell(f"Seed {seed}: with --seed {shlex.quote(seed)} the same game is dealt again.")
@@ -109,7 +118,7 @@ play_command.__doc__ = f"{play_command.__doc__}\n{EXAMPLES}"
 def _find_bot(text: str, variant: str) -> Bot:
     bot = find_bot(text)
     bot.must_play(variant)
-    return built(bot, on_build=console.tell_build)
+    return bot
 
 
 def _players(names: list[str], bot: Bot | None, bot_seat: int) -> tuple[str, str]:

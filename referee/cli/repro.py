@@ -14,6 +14,7 @@ import typer
 from referee.bots.building import built
 from referee.bots.manifest import Bot, find_bot
 from referee.cli import console
+from referee.cli.confining import Expose, Limit, Sandbox, confinement
 from referee.cli.games import Script, find_record, record_lines
 from referee.dialogue import dialogue, fault_of
 from referee.record import BadRecord, Record, read_records
@@ -78,6 +79,9 @@ def repro_command(
         ),
     ] = False,
     variant: Script = None,
+    sandbox: Sandbox = None,
+    limit: Limit = None,
+    expose: Expose = None,
     json: Annotated[bool, typer.Option("--json", help="Print what came of it as JSON.")] = False,
 ) -> None:
     """Give a bot a stored game again, with the clock off, and compare its answers.
@@ -91,8 +95,9 @@ def repro_command(
     fault count it.
 
     There is no time limit, so that a debugger can be used; the bot's stderr goes to the terminal.
-    Ctrl-C ends a bot that hangs. The last line says whether the recorded fault came again.
-    Exit status 0 where every answer and the fault, or that there was none, is as recorded.
+    Where the bot is confined, a debugger sees other paths than the bot; `--sandbox none` starts it
+    as you would. Ctrl-C ends a bot that hangs. The last line says whether the recorded fault came
+    again. Exit status 0 where every answer and the fault, or that there was none, is as recorded.
 
     **Examples**
 
@@ -110,10 +115,12 @@ def repro_command(
         talk = dialogue(record, place, variant)
     except Mismatch as mismatch:
         raise BadRecord(f"{records}: game {record.game}: {mismatch}") from None
-    screen = _Screen(record, place, found, quiet=json)
+    confined = confinement(sandbox, limit, expose)
+    screen = _Screen(record, place, found, confined.level, quiet=json)
     told = repro(
         talk,
-        built(found, on_build=console.tell_build),
+        built(found, confined, on_build=console.tell_build),
+        confinement=confined,
         from_turn=from_turn,
         tell=screen,
         pause=_wait_for_enter if wait else None,
@@ -171,7 +178,7 @@ def _wait_for_enter() -> None:
 class _Screen:
     """Shows what happens as it happens."""
 
-    def __init__(self, record: Record, seat: int, bot: Bot, *, quiet: bool) -> None:
+    def __init__(self, record: Record, seat: int, bot: Bot, level: str, *, quiet: bool) -> None:
         self._name = bot.name
         self._fault = fault_of(record, seat)
         self._quiet = quiet
@@ -181,6 +188,10 @@ class _Screen:
         self._title = [f"{title}. {bot.name} has seat {seat}{place}, and the clock is off."]
         if has_changed(record, seat, bot):
             self._title.append(f"{bot.name} has changed since the game: its hash is another.")
+        if level != record.level:
+            self._title.append(
+                f"The game was played at level {record.level}, and now it is {level}."
+            )
 
     def __call__(self, told: Told) -> None:
         for line in self._title:

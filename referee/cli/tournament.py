@@ -11,6 +11,14 @@ import typer
 
 from referee.bots.manifest import BadBot
 from referee.cli import console
+from referee.cli.confining import (
+    Expose,
+    Freeze,
+    Limit,
+    Sandbox,
+    exposed,
+    read_given_limits,
+)
 from referee.cli.logs import log_lines, newest_log
 from referee.cli.screen import Screen
 from referee.cli.watching import Lines, LiveView, Stream, Watchers
@@ -132,6 +140,10 @@ def tournament_command(
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", help="Worker processes; one a core if not given.")
     ] = None,
+    sandbox: Sandbox = None,
+    limit: Limit = None,
+    freeze: Freeze = None,
+    expose: Expose = None,
     rank_by: Annotated[
         Literal["elo", "points"] | None,
         typer.Option(help="What the table is ordered by; elo, in a Swiss tournament points."),
@@ -195,6 +207,10 @@ def tournament_command(
         "advantage": advantage,
         "prior": prior,
         "anchors": _anchors(anchor),
+        "sandbox": sandbox,
+        "limits": read_given_limits(limit),
+        "freeze": freeze,
+        "expose": exposed(expose),
     }
     if resume is not None:
         if out is not None or option or plan_only:

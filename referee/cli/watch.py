@@ -14,6 +14,7 @@ import typer
 from referee.bots.building import built
 from referee.bots.manifest import Bot, find_bot
 from referee.cli import console
+from referee.cli.confining import Expose, Limit, Sandbox, confinement
 from referee.cli.logs import log_lines
 from referee.cli.match import default_logs
 from referee.cli.records_file import RecordsFile
@@ -55,6 +56,9 @@ def watch_command(
         typer.Option(help="Wait so long after each round; 500ms on a terminal, else 0ms."),
     ] = None,
     step: Annotated[bool, typer.Option("--step", help="Wait for Enter after each round.")] = False,
+    sandbox: Sandbox = None,
+    limit: Limit = None,
+    expose: Expose = None,
     records: Annotated[
         str | None, typer.Option(help="Write the record of the game here, one line of JSON.")
     ] = None,
@@ -87,10 +91,11 @@ def watch_command(
         raise BadMatch(f"a seed is printable text, not {seed!r}")
     file = RecordsFile(records)
     folder = default_logs() if logs is None else check_logs(logs)
-    ready = [built(bot, on_build=console.tell_build) for bot in bots]
+    confined = confinement(sandbox, limit, expose)
+    ready = [built(bot, confined, on_build=console.tell_build) for bot in bots]
     bots = ready[0], ready[1]
     audience = _Audience((bots[0].name, bots[1].name), pause_s, step=step)
-    show = Show(variant=rules, bots=bots, seed=seed, clock=clock, logs=folder)
+    show = Show(variant=rules, bots=bots, seed=seed, clock=clock, logs=folder, confinement=confined)
     with file:
         record = watch(show, audience)
         file.add(record)

@@ -8,6 +8,7 @@ garbled. However the bytes arrive, whole, one by one or cut anywhere, the events
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from enum import Enum
 
@@ -45,6 +46,7 @@ class State(Enum):
     BROKEN = "broken"
 
 
+_no_line_end = re.compile(rb"[^\n]").search
 PLAYING = State.PLAYING
 """Looking a member up in its enum is slow, and this one is asked for with every answer."""
 
@@ -77,9 +79,22 @@ RECEIVED: Mapping[State, Mapping[str, State]] = {
 class Session:
     """The referee's end of the conversation with one bot process."""
 
-    __slots__ = ("_asked", "_heard", "_last_id", "_stale", "_tail", "dropped", "state")
+    __slots__ = (
+        "_asked",
+        "_flood_bytes",
+        "_heard",
+        "_last_id",
+        "_quick_bytes",
+        "_stale",
+        "_tail",
+        "dropped",
+        "state",
+    )
 
-    def __init__(self) -> None:
+    def __init__(self, flood_bytes: int = FLOOD_BYTES) -> None:
+        """`flood_bytes` is the most that a bot may send from one turn to the next."""
+        self._flood_bytes = flood_bytes
+        self._quick_bytes = min(flood_bytes, LINE_LIMIT)
         self.state = State.NEW
         self.dropped = 0
         """Answers that were late or given twice, since the session began."""
@@ -130,7 +145,7 @@ class Session:
     def receive(self, data: bytes) -> Sequence[Event]:
         """The events in these bytes. Incomplete lines wait for the rest."""
         self._heard = heard = self._heard + len(data)
-        if heard <= LINE_LIMIT and self.state is PLAYING and not self._tail:
+        if heard <= self._quick_bytes and self.state is PLAYING and not self._tail:
             answers = decode_plain_answers(data)
             if answers is not None:
                 asked = self._asked
@@ -163,9 +178,13 @@ class Session:
 
     def _receive_strictly(self, data: bytes) -> list[Event]:
         events: list[Event] = []
-        flooded = self._heard > FLOOD_BYTES
+        most = self._flood_bytes
+        # The beginning of a line counts for the turn in which it goes on: turns of other games may
+        # follow one another for ever while a line does not end.
+        self._heard = max(self._heard, len(self._tail) + len(data))
+        flooded = self._heard > most
         if flooded:
-            data = data[: len(data) - (self._heard - FLOOD_BYTES)]
+            data = data[: len(data) - (self._heard - most)]
         start = 0
         while self.state is not State.BROKEN and self.state is not State.LEAVING:
             end = data.find(b"\n", start)
@@ -174,7 +193,8 @@ class Session:
                 break
             if end == start and not self._tail:
                 # Blank lines come by the megabyte or not at all: skip a run of them in one go.
-                start = len(data) - len(data[start:].lstrip(b"\n"))
+                found = _no_line_end(data, start)
+                start = len(data) if found is None else found.start()
                 continue
             line = bytes(self._tail) + data[start:end]
             self._tail.clear()
@@ -184,7 +204,7 @@ class Session:
                 events.append(event)
         if flooded and self.state in (State.GREETING, State.PLAYING):
             code = Ending.NO_HELLO if self.state is State.GREETING else Ending.FLOOD
-            detail = f"more than {FLOOD_BYTES} bytes since the last turn"
+            detail = f"more than {most} bytes since the last turn"
             events.append(self._broken(code, detail, excerpt(bytes(self._tail))))
         return events
 

@@ -70,6 +70,8 @@ class Standings(Struct, frozen=True, kw_only=True):
     changes: list[str] = []
     """What was allowed to change while it was interrupted."""
     left_out: dict[str, str] = {}
+    processes: dict[str, int] = {}
+    """Bots that were let run more than one, and how many."""
     """Bots that could not be built or run, and why."""
     bracket: list[Round]
     """The rounds of a knockout or Swiss tournament; empty for others."""
@@ -99,6 +101,8 @@ class Setting(Struct, frozen=True, kw_only=True):
     level: str
     changes: list[str] = []
     left_out: dict[str, str] = {}
+    processes: dict[str, int] = {}
+    """Bots that were let run more than one, and how many."""
 
 
 def standings(store: Store, *, rank_by: RankBy | None = None) -> Standings:
@@ -132,6 +136,7 @@ def setting_of(store: Store) -> Setting:
         level=store.value("level") or "none",
         changes=(store.value("changes") or "").splitlines(),
         left_out=msgspec.json.decode(store.value("left_out") or "{}", type=dict[str, str]),
+        processes=msgspec.json.decode(store.value("processes") or "{}", type=dict[str, int]),
     )
 
 
@@ -175,6 +180,7 @@ def standings_from(
         bracket=rounds,
         changes=setting.changes,
         left_out=setting.left_out,
+        processes=setting.processes,
     )
 
 

@@ -55,15 +55,14 @@ FIELDS_OF_RECORD: Mapping[str, str] = {
     "players": "names in seat order",
     "bots": "of each bot, in seat order, its `version` and a `hash` of its files",
     "started": "when it began, in UTC",
-    "level": "how strictly the bots were confined; `none` in this version",
+    "level": "how strictly the bots were confined: `full`, `standard` or `none`",
     "bot_seeds": "the `bot_seed` of each seat",
     "chance": "every random outcome in the order in which it was used",
     "moves": "[seat, move] in the order in which they took effect; of a round that both play at "
     "once, seat 0 first",
     "spent_us": "time that each of the `moves` took, in microseconds",
-    "cpu_us": "CPU time of the two bots in seat order over the whole game, in microseconds; empty "
-    "where the bots played other games at the same time, 0 for a bot whose process ended in the "
-    "game",
+    "cpu_us": "CPU time that each of the `moves` took its bot, with what it used since its move "
+    "before, in microseconds; empty where the bots played other games at the same time",
     "notes": "the bots' notes: place of the move in `moves`, counted from 0 and written as text, "
     "to note",
     "dropped": "answers of both bots that were dropped, because they were late or second ones; "

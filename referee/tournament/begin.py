@@ -15,11 +15,14 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from referee.bots.confinement.levels import Level
+from referee.bots.confinement.probe import choose
 from referee.mistake import Mistake
 from referee.rules.registry import is_path
 from referee.store.connect import FILE
 from referee.store.database import Store
 from referee.store.rows import BotRow
+from referee.tournament.confining import with_level
 from referee.tournament.entries import (
     Entry,
     bot_rows,
@@ -116,6 +119,7 @@ def play_tournament(
     Raises BadSpec, BadBot, BadVariant or BadStore before anything is started.
     """
     lineup = line_up(spec)
+    lineup = replace(lineup, spec=with_level(lineup.spec, lineup.entries))
     ready, left_out = ready_or_left_out(lineup.spec, lineup.entries, listener or nobody)
     lineup = _reduced(lineup, ready, left_out)
     folder = Path(folder)
@@ -126,13 +130,20 @@ def play_tournament(
         "players": msgspec.json.encode(lineup.players).decode(),
         "variants": msgspec.json.encode(variant_marks(lineup.spec)).decode(),
         "seed": seed,
-        "level": "none",
+        "level": lineup.spec.sandbox or Level.NONE,
+        "processes": msgspec.json.encode(_several_processes(lineup.entries)).decode(),
         "referee": __version__,
         "left_out": msgspec.json.encode(left_out).decode(),
         "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
     with Store.create(folder, values, bot_rows(lineup.entries)) as store:
         return _run(store, lineup, folder, listener, each_game=each_game)
+
+
+def _several_processes(entries: Sequence[Entry]) -> dict[str, int]:
+    """Who asked for more than one in its manifest, and for how many."""
+    bots = [entry.bot for entry in entries]
+    return {bot.name: bot.processes for bot in bots if bot.processes > 1}
 
 
 def resume_tournament(
@@ -172,6 +183,7 @@ def _recall(
     new = check(replace(base, **{key: value for key, value in given.items() if value is not None}))
     new = _settled(new)
     told = changes(old, new)
+    new = replace(new, sandbox=choose(Level(old.sandbox or Level.NONE)).value)
     if told:
         raise Changed(f"{told[0]}; a tournament goes on as it was begun, or begins in a new folder")
     rows = store.bots()

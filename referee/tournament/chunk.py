@@ -14,6 +14,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
+from referee.bots.confinement import UNCONFINED, Confinement
 from referee.bots.manifest import Bot
 from referee.clock import Clock
 from referee.store.rows import FaultRow, GameRow
@@ -33,7 +34,7 @@ class Manner(Struct, frozen=True, kw_only=True):
     warm_up_ms: int
     think: Literal["in turn", "parallel"]
     at_once: int
-    level: str = "none"
+    confinement: Confinement = UNCONFINED
     logs: Path | None = None
     """Where the bots' stderr is kept."""
 

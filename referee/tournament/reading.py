@@ -38,6 +38,7 @@ def read_spec(path: str | Path) -> Spec:
     text = _read(path)
     raw = _parse(path, text)
     try:
+        _check_lengths(raw, ())
         spec = check(_spec(raw, path.absolute().parent, path.stem))
         found = [_bot_name(bot, ("bots", place)) for place, bot in enumerate(spec.bots)]
         check_named(spec, found or usual_bots())
@@ -79,7 +80,7 @@ def _parse(path: Path, text: str) -> dict[str, Any]:
         found = _PLACE.search(str(error))
         told = str(error)[: found.start()] if found else str(error)
         if found is None or found[1] is None:
-            line = len(text.rstrip().splitlines()) or 1
+            line = text.rstrip().count("\n") + 1
             raise BadSpec(f"{path}, line {line}: the file ends too early: {told}") from None
         number = int(found[1])
         raise BadSpec(f"{path}, line {number}: {_syntax(told, text, number)}") from None
@@ -96,6 +97,18 @@ def _syntax(told: str, text: str, line: int) -> str:
     if twice:
         return f"the table [{twice[1].replace(QUOTE, '').replace(', ', '.')}] is there twice"
     return f"no TOML: {told[:1].lower()}{told[1:]}"
+
+
+def _check_lengths(value: object, key: Key) -> None:
+    """That every number can be shown: one in hexadecimal is read, however long it is."""
+    if isinstance(value, dict | list):
+        for name, item in value.items() if isinstance(value, dict) else enumerate(value):
+            _check_lengths(item, (*key, name))
+    elif isinstance(value, int):
+        try:
+            str(value)
+        except ValueError as error:
+            raise BadSpec(str(error).split(";")[0], key) from None
 
 
 def _line(key: Key, lines: Mapping[Key, int], raw: Mapping[str, Any]) -> int | None:
@@ -166,6 +179,10 @@ KINDS = {
     "advantage": _SWITCH,
     "prior": _SWITCH,
     "anchors": _TABLE,
+    "sandbox": _TEXT,
+    "limits": _TABLE,
+    "freeze": _SWITCH,
+    "expose": _LIST,
 }
 """Every key of a spec's file."""
 
@@ -198,6 +215,8 @@ def _spec(raw: dict[str, Any], folder: Path, stem: str) -> Spec:
                 _must_fit(item, _TEXT, (key, place), f"every item of {key}")
     for name, elo in raw.get("anchors", {}).items():
         _must_fit(elo, _NUMBER, ("anchors", name), f"the anchor of {name}")
+    for name, limit in raw.get("limits", {}).items():
+        _must_fit(limit, _SETTING, ("limits", name), f"the limit {name}")
     given = {"name": stem, **raw}
     written = _written_variants(given)
     given["variants"] = tuple(_script(folder, text) for text in written)
@@ -205,6 +224,7 @@ def _spec(raw: dict[str, Any], folder: Path, stem: str) -> Spec:
     if "bots" in given or "bots_dir" in given:
         given["bots"] = _bots(folder, given.get("bots", []), given.pop("bots_dir", None))
     given["challengers"] = tuple(given.get("challengers", ()))
+    given["expose"] = tuple(str(_beside(folder, text)) for text in given.get("expose", ()))
     if "seed" in given:
         given["seed"] = str(given["seed"])
     return Spec(**given)

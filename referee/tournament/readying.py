@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from referee.bots.building import built
 from referee.bots.manifest import BadBot
 from referee.clock import read_duration_ms
+from referee.tournament.confining import confinement_of
 from referee.tournament.entries import Entry
 from referee.tournament.events import Building, LeftOut, Listener
 from referee.tournament.spec import Spec
@@ -27,7 +28,10 @@ def make_ready(spec: Spec, entries: Sequence[Entry], tell: Listener) -> list[Ent
         tell(Building(bot=name))
 
     return [
-        replace(entry, bot=built(entry.bot, limit_ms=limit_ms, on_build=on_build))
+        replace(
+            entry,
+            bot=built(entry.bot, confinement_of(spec), limit_ms=limit_ms, on_build=on_build),
+        )
         for entry in entries
     ]
 

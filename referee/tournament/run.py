@@ -20,6 +20,7 @@ from referee.clock import read_clock, read_duration_ms
 from referee.mistake import FAILED, Mistake
 from referee.store.database import Store
 from referee.tournament.chunk import Batch, Call, Called, Chunk, Done, Failed, Manner, Report
+from referee.tournament.confining import confinement_of
 from referee.tournament.events import (
     BotOut,
     Finished,
@@ -302,5 +303,6 @@ def _manner(spec: Spec, folder: Path) -> Manner:
         warm_up_ms=read_duration_ms(spec.warm_up),
         think="parallel" if spec.think == "parallel" else "in turn",
         at_once=spec.at_once,
+        confinement=confinement_of(spec),
         logs=folder.resolve() / "logs",
     )

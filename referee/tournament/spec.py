@@ -14,12 +14,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
+from referee.bots.confinement.limits import BadLimit, read_limits
 from referee.clock import (
     DEFAULT_BUILD_MS,
     DEFAULT_GRACE_MS,
@@ -64,6 +66,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "format": FORMATS,
     "think": ("in-turn", "parallel"),
     "rank_by": ("elo", "points"),
+    "sandbox": ("full", "standard", "none"),
 }
 ONLY_IN: dict[str, Format] = {
     "rounds": "swiss",
@@ -111,6 +114,11 @@ class Spec(Struct, frozen=True, kw_only=True):
     advantage: bool = False
     prior: bool = False
     anchors: dict[str, float] = {}
+    sandbox: Literal["full", "standard", "none"] | None = None
+    """How bots are confined; None is the best that this machine offers, settled at the start."""
+    limits: dict[str, int | str] = {}
+    freeze: bool = False
+    expose: tuple[str, ...] = ()
 
     @property
     def ranking(self) -> Literal["elo", "points"]:
@@ -143,6 +151,7 @@ def check(spec: Spec) -> Spec:
     _check_numbers(spec)
     _check_times(spec)
     _check_lists(spec)
+    _check_confinement(spec)
     variants = build_variants(spec)
     for key, form in ONLY_IN.items():
         if spec.format != form and getattr(spec, key) != DEFAULTS[key]:
@@ -279,13 +288,17 @@ def _changed_options(old: Spec, new: Spec) -> list[str]:
 
 
 def _same(key: str, before: Any, now: Any) -> bool:
-    """`1s` and `1000ms` are one duration."""
+    """`1s` and `1000ms` are one duration. A level that is not asked for is no other level."""
+    if key == "sandbox":
+        return now is None
     try:
         if key == "time":
             return read_clock(before) == read_clock(now)
+        if key == "limits":
+            return read_limits(before) == read_limits(now)
         if key in ("grace", "warm_up", "startup", "build_time"):
             return read_duration_ms(before) == read_duration_ms(now)
-    except BadTime:
+    except (BadTime, BadLimit):
         pass
     return False
 
@@ -367,6 +380,19 @@ def _check_lists(spec: Spec) -> None:
         for place, text in enumerate(named):
             if text in named[:place]:
                 raise BadSpec(f"{key} has {quoted(text)} twice", (key, place))
+
+
+def _check_confinement(spec: Spec) -> None:
+    for name, value in spec.limits.items():
+        try:
+            read_limits({name: value})
+        except BadLimit as bad:
+            raise BadSpec(str(bad), ("limits", name)) from None
+    if spec.freeze and spec.think == "parallel":
+        raise BadSpec("freeze is for bots that think in turn", ("freeze",))
+    for place, folder in enumerate(spec.expose):
+        if not Path(folder).is_dir():
+            raise BadSpec(f"expose: there is no folder {quoted(folder)}", ("expose", place))
 
 
 def _build(text: str, options: Mapping[str, object]) -> Variant[Any, Any]:

@@ -115,7 +115,7 @@ def play(chunk: Chunk, wire: Wire, core: PinnedCore | None) -> Done:
         players=names,
         bots=(bot_info(chunk.first.bot), bot_info(chunk.second.bot)),
         tournament=manner.tournament,
-        level=manner.level,
+        level=manner.confinement.level,
     )
     logs = manner.logs and manner.logs / variant.name / f"{names[0]} - {names[1]}"
     house = House(
@@ -125,6 +125,7 @@ def play(chunk: Chunk, wire: Wire, core: PinnedCore | None) -> Done:
         at_once=manner.at_once,
         logs=logs,
         keep_logs=True,
+        confinement=manner.confinement,
         keeper_cores=core.before if core is not None else None,
     )
     slot = Slot((chunk.first.bot, chunk.second.bot), setting, house)
@@ -176,9 +177,13 @@ def call(order: Call) -> Called:
     """See whether a bot comes up, as often as it may fail."""
     contestant, manner = order.contestant, order.manner
     logs = manner.logs and manner.logs / "start"
-    player = Player(
-        0, contestant.bot, Upkeep(startup_ms=manner.startup_ms, logs=logs, keep_log=True)
+    upkeep = Upkeep(
+        startup_ms=manner.startup_ms,
+        confinement=manner.confinement,
+        logs=logs,
+        keep_log=True,
     )
+    player = Player(0, contestant.bot, upkeep)
     trouble: str | None = None
     for _ in range(FAILED_STARTS):
         try:

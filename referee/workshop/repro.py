@@ -15,6 +15,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from referee.bots.confinement import UNCONFINED, Confinement
 from referee.bots.manifest import Bot
 from referee.clock import DEFAULT_STARTUP_MS
 from referee.dialogue import Asked, Dialogue
@@ -101,6 +102,8 @@ class Repro(Struct, frozen=True, kw_only=True):
     player: str
     """Whose answers in the game its own are compared with."""
     seat: int
+    level: str
+    """At which the bot was confined now."""
     from_turn: int
     answers: list[Heard]
     """From that turn on."""
@@ -131,6 +134,7 @@ def repro(
     of: Dialogue,
     bot: Bot,
     *,
+    confinement: Confinement = UNCONFINED,
     from_turn: int = 1,
     tell: Callable[[Told], None] = lambda _: None,
     pause: Callable[[], None] | None = None,
@@ -141,7 +145,7 @@ def repro(
     nor compared. `pause` is called before the bot's first line, or before that turn's; whoever
     pauses is given all the time in the world at the end as well.
 
-    Raises BadRepro where there is nothing to give.
+    Raises BadRepro where there is nothing to give, NotConfined where the bot cannot be confined.
     """
     record = of.record
     if record.ending in NEVER_PLAYED:
@@ -150,7 +154,7 @@ def repro(
     if from_turn > last:
         name = record.players[of.seat]
         raise BadRepro(f"{name} has no turn {from_turn} or later: its last one is {last}")
-    play = _Play(of, bot, from_turn, tell, pause)
+    play = _Play(of, bot, confinement, from_turn, tell, pause)
     seen = play.run()
     if seen is not None:
         tell(seen)
@@ -163,6 +167,7 @@ def repro(
         bot=bot.name,
         player=record.players[of.seat],
         seat=of.seat,
+        level=confinement.level,
         from_turn=from_turn,
         answers=play.answers,
         differences=sum(not heard.same for heard in compared),
@@ -200,6 +205,7 @@ class _Play:
         self,
         of: Dialogue,
         bot: Bot,
+        confinement: Confinement,
         from_turn: int,
         tell: Callable[[Told], None],
         pause: Callable[[], None] | None,
@@ -207,6 +213,7 @@ class _Play:
         self._of = of
         self._fault = of.fault
         self._bot = bot
+        self._confinement = confinement
         self._from_turn = from_turn
         self._tell = tell
         self._pause = pause
@@ -218,7 +225,7 @@ class _Play:
     def run(self) -> Seen | None:
         """Play the game; the fault that ends it, if one does. Nothing is left behind."""
         try:
-            bot = UnhurriedBot(self._bot)
+            bot = UnhurriedBot(self._bot, self._confinement)
         except BotFault as fault:
             return self._seen(fault)
         try:

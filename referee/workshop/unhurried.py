@@ -1,69 +1,63 @@
 """A bot whose author is looking: its stderr goes to the terminal, and nothing limits its time.
 
-No keeper stands between: whoever attaches a debugger wants the process itself, and what it writes
-at once and whole. The bot has a session of its own, so that Ctrl-C reaches the referee alone, which
-then ends the bot and all that it started in that session.
+Whoever attaches a debugger wants the process itself, and what it writes at once and whole. So no
+keeper stands between where nothing confines the bot; where something does, its keeper has to, and
+passes on what it writes.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
 import select
-import signal
-import subprocess
 import time
 from collections import deque
 from collections.abc import Callable
 
-from referee.bots.environment import environment
-from referee.bots.keeper import PR_SET_PDEATHSIG, prctl
+from referee.bots.confinement import UNCONFINED, Confinement
+from referee.bots.confinement.levels import Level
 from referee.bots.manifest import Bot
-from referee.bots.process import told_status
+from referee.bots.process import STDERR_AS_LOG, BotProcess, NoStart
+from referee.bots.starting import start_bot
+from referee.clock import DEFAULT_STARTUP_MS
 from referee.links.pipe import PipeLink
 from referee.protocol.codec import encode
 from referee.protocol.messages import FLOOD_BYTES, Event, Misbehaved, ToBot, Turn
 from referee.protocol.session import Session, State
 from referee.verdict import BotFault, Ending
 from referee.version import __version__
+from referee.workshop.bare import BareProcess
 
 SLICE_MS = 100
 FLOOD_LOOK_S = 0.5
 FLOOD_QUIET_MS = 50
 """Longer than in the arena, as there is time."""
-LAST_WORDS_S = 0.25
+LAST_WORDS_S = 1.0
 
 
-def _die_with_us() -> None:
-    """In the bot's process, before its command: a referee that is killed leaves it no more time."""
-    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+def _start(bot: Bot, confinement: Confinement) -> BareProcess | BotProcess:
+    """Raises NoStart, NotConfined."""
+    if confinement.level is Level.NONE:
+        return BareProcess(bot)
+    process = start_bot(bot, confinement, log=STDERR_AS_LOG)
+    try:
+        process.await_start(DEFAULT_STARTUP_MS / 1000)
+    except BaseException:
+        process.close()
+        raise
+    return process
 
 
 class UnhurriedBot:
     """A bot, started, and the conversation with it."""
 
-    def __init__(self, bot: Bot) -> None:
-        """Start the process; it has been told nothing yet. Raises BotFault."""
+    def __init__(self, bot: Bot, confinement: Confinement = UNCONFINED) -> None:
+        """Start the process; it has been told nothing yet. Raises BotFault, NotConfined."""
         try:
-            self._process = subprocess.Popen(
-                bot.command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                bufsize=0,
-                cwd=bot.folder,
-                env=environment(bot),
-                start_new_session=True,
-                preexec_fn=_die_with_us,
-            )
-        except OSError as error:
-            told = f"{error.strerror}: {error.filename}"
-            raise BotFault(Ending.NO_START, told) from None
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._link = PipeLink(self._process.stdin.fileno(), self._process.stdout.fileno())
-        for fd in (self._link.fd, self._link.out_fd):
-            os.set_blocking(fd, False)
-        self._session = Session()
+            self._process = _start(bot, confinement)
+        except NoStart as problem:
+            raise BotFault(Ending.NO_START, str(problem)) from None
+        self._link = PipeLink(self._process.stdin, self._process.stdout)
+        self._session = Session(confinement.limits.turn)
         self._events: deque[Event] = deque()
         self._asked = time.monotonic()
         self._deaf = False
@@ -71,6 +65,7 @@ class UnhurriedBot:
 
     @property
     def pid(self) -> int:
+        assert self._process.pid is not None
         return self._process.pid
 
     @property
@@ -120,7 +115,7 @@ class UnhurriedBot:
             if self._link.unsent:
                 self._write(b"")
             # Asked before the look: what a bot said before it ended is heard before its end.
-            ended = self._process.poll() is not None
+            ended = self._process.exit_status() is not None
             data = self._link.read() if poll.poll(0 if ended else SLICE_MS) else None
             if data is not None or ended:
                 self._events += (
@@ -144,7 +139,8 @@ class UnhurriedBot:
         code, detail = Ending(event.code), event.detail
         if code in (Ending.CRASH, Ending.NO_START):
             half = " in the middle of a line" if event.received else ""
-            detail = f"the bot {self._ended() or 'closed its standard output'}{half}"
+            ended = self._process.how_it_ended(LAST_WORDS_S)
+            detail = f"the bot {ended or 'closed its standard output'}{half}"
         elif code is Ending.GARBLED and self._keeps_talking():
             code, detail = Ending.FLOOD, f"more than {FLOOD_BYTES} bytes that nobody asked for"
         return BotFault(code, detail, event.received)
@@ -161,32 +157,17 @@ class UnhurriedBot:
             heard += len(data)
         return heard > FLOOD_BYTES
 
-    def _ended(self) -> str | None:
-        """How the process ended; None if it runs on."""
-        try:
-            status = self._process.wait(LAST_WORDS_S)
-        except subprocess.TimeoutExpired:
-            return None
-        return told_status(status)
-
     def leave(self, within_s: float | None) -> None:
         """Say bye, and give the bot as long as this to exit; None is until Ctrl-C."""
         self._write(self._session.bye())
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        try:
-            self._process.wait(within_s)
-        except subprocess.TimeoutExpired:
-            pass
-        except KeyboardInterrupt:
-            if within_s is not None:
-                raise
+        self._process.end_input()
+        if within_s is not None:
+            self._process.exit_status(within_s)
+            return
+        with contextlib.suppress(KeyboardInterrupt):
+            while self._process.exit_status() is None:
+                time.sleep(SLICE_MS / 1000)
 
     def close(self) -> None:
-        """End the bot, if it has not ended, and all that it has started in its session."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None:
-                pipe.close()
+        """End the bot, if it has not ended, and all that it has started."""
+        self._process.close()

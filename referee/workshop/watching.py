@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from referee.arena.game import Game, Setting, bot_info
 from referee.arena.slot import House, Slot
+from referee.bots.confinement import UNCONFINED, Confinement
 from referee.bots.manifest import Bot
 from referee.clock import Clock
 from referee.record import Record
@@ -54,6 +55,7 @@ class Show(Struct, frozen=True, kw_only=True):
     seed: str
     clock: Clock
     logs: Path | None = None
+    confinement: Confinement = UNCONFINED
 
 
 def watch(show: Show, audience: Audience) -> Record:
@@ -68,9 +70,11 @@ def watch(show: Show, audience: Audience) -> Record:
         clock=show.clock,
         players=names,
         bots=(bot_info(first), bot_info(second)),
+        level=show.confinement.level,
     )
+    house = House(logs=show.logs, at_once=1, confinement=show.confinement)
     onlooker = _Onlooker(variant, names, audience)
-    slot = Slot(show.bots, setting, House(logs=show.logs, at_once=1), onlooker.now_ns)
+    slot = Slot(show.bots, setting, house, onlooker.now_ns)
     onlooker.slot = slot
     orders = pairing_games(show.seed, variant.name, *names, 1, hidden_chance=False)
     audience.tell(f"{variant.name}: {variant.summary}", f"{names[0]} against {names[1]}")

@@ -27,6 +27,7 @@ from referee.rules.chance import Seeded
 from referee.rules.deck import Deck
 from referee.schedule import pairing_games
 from tests.arena.playing import MARK, ROOT, command, left_of
+from tests.workshop.confined import must_offer_standard, open_folder, put_bot
 
 REFEREE = [sys.executable, "-c", "from referee.cli import main; main()", "play"]
 VARIANTS = ("difference", "underdog", "duel", "target", "deck")
@@ -234,6 +235,36 @@ def test_the_log_of_a_bot_at_fault_is_named(tmp_path: Path) -> None:
     assert "my bot is at fault: no_start, the bot exited with status 4.\n" in text
     log = re.findall(r"  What it wrote to stderr is in (.*)\n", text)[0]
     assert Path(log).read_text() == "oops\n"
+
+
+# A bot that is confined.
+
+
+@pytest.fixture
+def place(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder for confined bots; the test is skipped where there can be none."""
+    must_offer_standard()
+    with open_folder() as folder:
+        monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+        yield folder
+
+
+@pytest.mark.parametrize("variant", ["underdog", "deck"])
+def test_a_whole_game_against_a_confined_bot(place: Path, variant: str) -> None:
+    words = ["-v", variant, "--against", "counter", "--seed", SEED, "--sandbox", "standard"]
+    text = piped(place, WHOLE_GAME, *words)
+    assert re.search(r"(Player 1|counter) .*wins the game", text)
+    assert "is at fault" not in text
+    free = piped(place, WHOLE_GAME, *words[:-1], "none")
+    assert text == free, "the same game, walls or not"
+
+
+def test_a_confined_bot_that_writes_beside_itself(place: Path) -> None:
+    put_bot(place, "mine", "open('log.txt', 'w')")
+    text = piped(place, "1\n2\n3\n", "--against", "mine", "--sandbox", "standard")
+    assert "mine is at fault: no_start, the bot exited with status 1." in text
+    log = re.findall(r"  What it wrote to stderr is in (.*)\n", text)[0]
+    assert "Read-only file system: 'log.txt'" in (place / log).read_text()
 
 
 # Two people at one terminal.

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from referee.bots.building import MissingCommand, built
+from referee.bots.confinement import UNCONFINED, Confinement
 from referee.bots.manifest import Bot, sample_folder
 from referee.workshop.new_bot import LANGUAGES, TEMPLATES
 
@@ -20,12 +21,12 @@ PORTS = {
 BEGIN, END = "--- protocol ---", "--- end of protocol ---"
 
 
-def ready(bot: Bot, factory: pytest.TempPathFactory) -> Bot:
+def ready(bot: Bot, factory: pytest.TempPathFactory, confinement: Confinement = UNCONFINED) -> Bot:
     """The bot, built; all workers of a test run share the cache. CI has every toolchain."""
     base = factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     try:
-        return built(bot, cache=shared / "builds")
+        return built(bot, confinement, cache=shared / "builds")
     except MissingCommand as missing:
         if "CI" in os.environ:
             raise

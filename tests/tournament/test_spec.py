@@ -217,6 +217,10 @@ OTHER: dict[str, Any] = {
     "advantage": True,
     "prior": True,
     "anchors": {"random": 1.0},
+    "sandbox": "standard",
+    "limits": {"memory": "512M"},
+    "freeze": True,
+    "expose": ("/usr",),
 }
 
 

@@ -73,6 +73,8 @@ def closing_notes(standings: Standings) -> Iterator[str]:
         yield "Level none: the bots ran unconfined, with the rights of whoever started them."
     else:
         yield f"The bots ran confined at level {one_line(standings.level)}."
+        for bot, number in standings.processes.items():
+            yield f"{one_line(bot)} asked for {number} processes and was let run so many."
 
 
 def _pools(table: VariantTable, name: Name) -> Iterator[str]:

@@ -15,6 +15,7 @@ from types import TracebackType
 from msgspec import Struct
 
 from referee.arena.stall import SLICE_MS
+from referee.bots.confinement import Confinement
 from referee.bots.manifest import Bot
 from referee.clock import NS_PER_MS
 from referee.protocol.messages import HelloReceived
@@ -55,9 +56,10 @@ class Cell(Struct, frozen=True):
 class Bench:
     """The bot under check."""
 
-    def __init__(self, bot: Bot, terms: Terms) -> None:
+    def __init__(self, bot: Bot, terms: Terms, confinement: Confinement) -> None:
         self.bot = bot
         self.terms = terms
+        self.confinement = confinement
         self.findings = Findings()
         self.hello: HelloReceived | None = None
         self.hello_ms = terms.startup_ms
@@ -98,7 +100,7 @@ class Bench:
         """A process of the bot. Raises BotFault."""
         self._starts += 1
         log = Path(self._folder.name) / f"{self._starts}.stderr.txt"
-        talk = Talk(self.bot, log, self.terms.startup_ms)
+        talk = Talk(self.bot, self.confinement, log, self.terms.startup_ms)
         self._talks.append(talk)
         return talk
 

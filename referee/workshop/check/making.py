@@ -13,6 +13,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from referee.bots.building import BuildFailed, MissingCommand, OnBuild, build_log, built
+from referee.bots.confinement import Confinement
 from referee.bots.manifest import Bot
 from referee.protocol.codec import excerpt
 from referee.rules.numbers import amount
@@ -30,7 +31,7 @@ class Making(Struct, frozen=True, kw_only=True):
     """Why nothing else can be tried."""
 
 
-def make(bot: Bot, on_build: OnBuild | None = None) -> Making:
+def make(bot: Bot, confinement: Confinement, on_build: OnBuild | None = None) -> Making:
     """Build it, if it has to be built and is not. Raises BadBot where it cannot even be tried."""
     new: list[str] = []
 
@@ -40,7 +41,7 @@ def make(bot: Bot, on_build: OnBuild | None = None) -> Making:
             on_build(name)
 
     try:
-        ready = built(bot, on_build=begin)
+        ready = built(bot, confinement, on_build=begin)
     except MissingCommand as problem:
         return _failed(bot, problem, "a program that the bot needs is missing")
     except BuildFailed as problem:

@@ -43,6 +43,8 @@ class Report(Struct, frozen=True, kw_only=True):
     """All of a check."""
 
     bot: str
+    level: str
+    """At which the bot was confined."""
     passed: bool
     failed: list[str]
     """The names of the steps that failed."""

@@ -13,6 +13,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from referee.bots.building import OnBuild
+from referee.bots.confinement import UNCONFINED, Confinement
 from referee.bots.manifest import Bot
 from referee.rules.registry import BadVariant, all_variants, find_variant, is_path
 from referee.verdict import Ending
@@ -28,6 +29,7 @@ from referee.workshop.check.manners import (
     UNKNOWN_FIELDS,
 )
 from referee.workshop.check.opening import flush_step, open_check
+from referee.workshop.check.refusals import explained
 from referee.workshop.check.report import Report, Step, all_passed
 from referee.workshop.check.sitting import Terms
 
@@ -89,20 +91,23 @@ def check_bot(
     variants: Sequence[AnyVariant] | None = None,
     on_step: Callable[[Step], None] | None = None,
     on_build: OnBuild | None = None,
+    *,
+    confinement: Confinement = UNCONFINED,
 ) -> Report:
     """Check a bot; `on_step` sees each step as soon as it is judged.
 
     `on_build` hears of a build that begins: it may take a while. `variants` are played instead of
     those that the bot names. Raises BadVariant where a script fails, BadBot where a build cannot
-    even be tried, and leaves no process behind.
+    even be tried, NotConfined where the bot cannot be confined, and leaves no process behind.
     """
-    making = make(bot, on_build)
-    with Bench(making.bot, terms) as bench:
+    making = make(bot, confinement, on_build)
+    with Bench(making.bot, terms, confinement) as bench:
         check = _Check(bench, variants, on_step)
         check.run(making)
         steps = check.steps
         return Report(
             bot=bot.name,
+            level=confinement.level,
             passed=all_passed(steps),
             failed=[step.name for step in steps if step.result == "failed"],
             variants=check.played,
@@ -151,6 +156,7 @@ class _Check:
             self._add(conclude(self._bench))
 
     def _add(self, step: Step) -> None:
+        step = explained(step, self._bench.bot, self._bench.confinement)
         self.steps.append(step)
         if self._on_step is not None:
             self._on_step(step)

@@ -13,13 +13,13 @@ import time
 from pathlib import Path
 
 from referee.arena.stall import LATE_NS, SLICE_MS
-from referee.bots.environment import environment
+from referee.bots.confinement import Confinement
 from referee.bots.manifest import Bot
-from referee.bots.process import BotProcess, NoStart
+from referee.bots.process import NoStart
+from referee.bots.starting import start_bot
 from referee.clock import NS_PER_MS
 from referee.links.pipe import PipeLink
 from referee.protocol.codec import excerpt
-from referee.protocol.messages import FLOOD_BYTES
 from referee.verdict import BotFault, Ending
 
 SHOWN_LINES = 5
@@ -36,27 +36,26 @@ LAST_WORDS_S = 2.0
 class Talk:
     """A process and its pipes."""
 
-    def __init__(self, bot: Bot, log: Path, startup_ms: int) -> None:
-        """Start it. Raises BotFault where the command cannot be run."""
+    def __init__(self, bot: Bot, confinement: Confinement, log: Path, startup_ms: int) -> None:
+        """Start it. Raises BotFault where the command cannot be run, NotConfined."""
         self.clock_ns = 0
         """The time that was spent waiting for this bot, from its start on."""
         self._woke_ns = time.monotonic_ns()
         self.sent = bytearray()
         self.heard = bytearray()
         self._log = log
+        self._most_bytes = confinement.limits.turn
         self._heard_since_sent = 0
         self._marks = (0, 0, 0)
         self._over = False
         try:
-            self._process = BotProcess(
-                bot.command, cwd=bot.folder, env=_environment(bot), log=log.resolve()
-            )
+            self._process = start_bot(bot, confinement, log=log.resolve())
+            try:
+                self._process.await_start(startup_ms / 1000)
+            except BaseException:
+                self._process.close()
+                raise
         except NoStart as problem:
-            raise BotFault(Ending.NO_START, str(problem)) from None
-        try:
-            self._process.await_start(startup_ms / 1000)
-        except NoStart as problem:
-            self._process.close()
             raise BotFault(Ending.NO_START, str(problem)) from None
         self.count()
         self._link = PipeLink(self._process.stdin, self._process.stdout)
@@ -140,8 +139,9 @@ class Talk:
 
     def _hear(self, data: bytes) -> None:
         self._heard_since_sent += len(data)
-        if self._heard_since_sent > FLOOD_BYTES:
-            raise BotFault(Ending.FLOOD, f"more than {FLOOD_BYTES} bytes that nobody asked for")
+        if self._heard_since_sent > self._most_bytes:
+            told = f"more than {self._most_bytes} bytes that nobody asked for"
+            raise BotFault(Ending.FLOOD, told)
         self.heard += data
 
     @property
@@ -196,14 +196,6 @@ class Talk:
             return self._log.read_bytes()
         except OSError:
             return b""
-
-
-def _environment(bot: Bot) -> dict[str, str]:
-    """As in a game, but without what hides a missing flush on the machine of its author alone."""
-    env = environment(bot)
-    if "PYTHONUNBUFFERED" not in bot.env:
-        env.pop("PYTHONUNBUFFERED", None)
-    return env
 
 
 def all_lines(data: bytes) -> list[str]:

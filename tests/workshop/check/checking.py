@@ -6,6 +6,9 @@ import sys
 import uuid
 from collections.abc import Callable, Sequence
 
+from msgspec.structs import replace
+
+from referee.bots.confinement import UNCONFINED, Confinement
 from referee.bots.manifest import Bot
 from referee.clock import Clock
 from referee.rules.registry import find_variant
@@ -37,17 +40,11 @@ def check(
     quiet_ms: int = 2_000,
     budget_ms: int = 5_000,
     on_step: Callable[[Step], None] | None = None,
+    confinement: Confinement = UNCONFINED,
 ) -> Report:
     """Check a bot, and see that nothing of it is left."""
     mark = uuid.uuid4().hex
-    marked = Bot(
-        name=bot.name,
-        command=bot.command,
-        folder=bot.folder,
-        variants=bot.variants,
-        games_at_once=bot.games_at_once,
-        env={**bot.env, "PYTHONPATH": str(ROOT), MARK: mark},
-    )
+    marked = replace(bot, env={**bot.env, "PYTHONPATH": str(ROOT), MARK: mark})
     terms = Terms(
         clock=Clock(move_ms=time_ms),
         startup_ms=startup_ms,
@@ -59,7 +56,7 @@ def check(
     )
     played = None if variants is None else [find_variant(name)() for name in variants]
     descriptors = open_descriptors()
-    report = check_bot(marked, terms, played, on_step)
+    report = check_bot(marked, terms, played, on_step, confinement=confinement)
     assert left_of(mark) == []
     assert open_descriptors() == descriptors
     return report

@@ -60,7 +60,7 @@ def test_it_is_built_once(folder: Path) -> None:
     first, again, verbose = check(folder), check(folder, "--json"), check(folder, "--verbose")
     assert (first.status, first.err) == (0, "building made\n")
     lines = first.out.splitlines()
-    assert lines[0].startswith("Checking made: ")
+    assert lines[0].startswith("Checking made at level none: ")
     assert re.fullmatch(
         r"pass  build               built: .* build\.py \(2 lines of output\)", lines[1]
     )
@@ -137,6 +137,6 @@ def test_a_terminal_hears_of_the_build(folder: Path, monkeypatch: pytest.MonkeyP
     status, seen = on_terminal(folder.parent, "check", "made")
     assert status == 1
     checking, building, failed = seen.split("\r\n")[:3]
-    assert checking.startswith("Checking made: ")
+    assert checking.startswith("Checking made at level none: ")
     assert building == "building made"
     assert "FAIL" in failed

@@ -67,7 +67,7 @@ def test_a_good_bot(tmp_path: Path) -> None:
     plain, as_json, verbose = each(tmp_path, [words, [*words, "--json"], [*words, "--verbose"]])
     assert (plain.status, plain.err) == (0, "")
     first, *steps, last = plain.out.splitlines()
-    assert first.startswith("Checking mine: ")
+    assert first.startswith("Checking mine at level none: ")
     assert all(line.startswith("pass  ") for line in steps)
     assert re.fullmatch(r"mine: passed, 23 steps in \d+\.\d s\.", last)
     assert len(steps) == 23
@@ -82,7 +82,7 @@ def test_a_good_bot(tmp_path: Path) -> None:
     assert all(tuple(step) == Step.__struct_fields__ for step in report["steps"])
     assert [step["name"] for step in report["steps"]] == [line[6:24].rstrip() for line in steps]
     assert (report["bot"], report["passed"], report["failed"]) == ("mine", True, [])
-    assert report["variants"] == ["duel", "tiny"]
+    assert (report["variants"], report["level"]) == (["duel", "tiny"], "none")
 
     assert verbose.status == 0
     assert re.search(r"^        sent    \{\"type\":\"hello\"", verbose.out, re.MULTILINE)

@@ -1,0 +1,111 @@
+"""Folders that are made once and kept: built bots, and copies that a stranger may read.
+
+A folder is known by its name, which has the content's hash in it, so what is there is right for
+ever. It counts once a file beside it says that it is whole, which is written last; of all processes
+that want it, one makes it and the others wait.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from referee.bots.confinement.identity import may_pass
+from referee.bots.manifest import BadBot
+from referee.clock import show_ms
+
+LOOK_S = 0.05
+SHOWN_NAME = 20
+"""Of a bot's name in that of its folder: a file's name may have 255 bytes."""
+UNUSED_S = 30 * 86_400
+"""After which a folder is taken away when another one is made."""
+FOR_ALL = Path("/var/cache")
+"""Where root keeps what others may read."""
+
+
+class Busy(BadBot):
+    """Another process makes it, and takes too long."""
+
+
+def default_cache() -> Path:
+    """Where folders are kept, as the desktop's conventions have it."""
+    caches = os.environ.get("XDG_CACHE_HOME", "")
+    home = Path(caches) if Path(caches).is_absolute() else Path.home() / ".cache"
+    return home / "referee" / "builds"
+
+
+def readable_cache(wanted: Path | None, *, by_others: bool) -> Path:
+    """The cache that was asked for or is usual; another where others have to read and cannot."""
+    cache = wanted or default_cache()
+    if by_others and not may_pass(cache):
+        return FOR_ALL / "referee" / "builds"
+    return cache
+
+
+def kept(cache: Path, name: str, make: Callable[[Path], None], *, wait_ms: int, who: str) -> Path:
+    """The folder of this name. If it is not there, `make` fills an empty one.
+
+    Raises Busy where another process takes longer than `wait_ms`, OSError, and what `make` raises.
+    """
+    folder = cache / name
+    whole = folder.with_name(f"{name}.whole")
+    if _is_whole(whole):
+        return folder
+    cache.mkdir(parents=True, exist_ok=True)
+    _tidy(cache)
+    with _alone(cache / f"{name}.lock", wait_ms, who):
+        if not _is_whole(whole):
+            shutil.rmtree(folder, ignore_errors=True)
+            try:
+                folder.mkdir()
+                folder.chmod(0o755)
+                make(folder)
+            except BaseException:
+                shutil.rmtree(folder, ignore_errors=True)
+                raise
+            whole.touch()
+    return folder
+
+
+def _is_whole(mark: Path) -> bool:
+    """Whether the folder of this mark is there; from now on it counts as used today."""
+    try:
+        os.utime(mark)
+    except OSError:
+        # One that belongs to somebody else is used all the same.
+        return mark.exists()
+    return True
+
+
+def _tidy(cache: Path) -> None:
+    """Take away what nobody has used for long."""
+    long_ago = time.time() - UNUSED_S
+    for mark in cache.glob("*.whole"):
+        with contextlib.suppress(OSError):
+            if mark.stat().st_mtime < long_ago:
+                mark.unlink()
+                shutil.rmtree(mark.with_suffix(""), ignore_errors=True)
+                for left in (".lock", ".log"):
+                    mark.with_suffix(left).unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _alone(path: Path, wait_ms: int, who: str) -> Iterator[None]:
+    deadline = time.monotonic() + wait_ms / 1000
+    with path.open("w") as lock:
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    limit = show_ms(wait_ms)
+                    told = f"{who}: another process builds it, and did not end within {limit}"
+                    raise Busy(told) from None
+                time.sleep(LOOK_S)
+        yield

@@ -1,0 +1,96 @@
+"""A confined process that tries what it must not be able to do, and tells how far it got."""
+
+from __future__ import annotations
+
+import os
+import select
+import time
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from referee.bots.confinement import Confinement
+from referee.bots.confinement.guard import Guard, NotConfined, confined_environment, guard
+from referee.bots.confinement.levels import Level
+from referee.bots.confinement.limits import MIB, Limits
+from referee.bots.confinement.walls import View
+from referee.bots.process import OUT_OF_MEMORY, BotProcess, NoStart
+
+WITHIN_S = 10.0
+LIMITS = Limits(memory=32 * MIB, processes=16, cpu=5)
+SCRIPT = r"""
+if [ -e "$1" ]; then echo "outside seen"; else echo "outside hidden"; fi
+while read -r inside user many; do echo "user $user"; done < /proc/self/uid_map
+echo "pid $$"
+network=
+while read -r name rest; do
+    case $name in *:*) network="$network${network:+ }${name%%:*}";; esac
+done < /proc/net/dev
+echo "network $network"
+wrote=
+for place in / /usr /dev; do
+    if command : > "$place/.referee-probe"; then wrote="$wrote $place"; fi
+done 2>/dev/null
+echo "wrote$wrote"
+( : ) 2>/dev/null
+echo "forked yes"
+"""
+"""A shell ends at the first fork that is refused, so that comes last."""
+FILL = 'a=0123456789abcdef; n=0; while [ $n -lt 23 ]; do a=$a$a; n=$((n+1)); done; echo "filled"'
+"""128 MiB, if nobody says no."""
+
+
+class Attempt(Struct, frozen=True):
+    """How far it got."""
+
+    seen: dict[str, str]
+    forked: bool
+    memory_refused: bool
+
+
+def attempt(level: Level, outside: str) -> Attempt:
+    """Try at this level. `outside` is a file that everybody may read. Raises NotConfined."""
+    confinement = Confinement(level=level, limits=LIMITS)
+    said, _ = _run(_guarded(("sh", "-c", SCRIPT, "sh", outside), confinement))
+    seen = {word: rest for word, _, rest in (line.partition(" ") for line in said.splitlines())}
+    filling = _guarded(("sh", "-c", FILL), confinement)
+    if level is Level.FULL:
+        # The group is to say no, not the limit of the process.
+        filling = replace(filling, limits={**filling.limits, "DATA": 64 * LIMITS.memory})
+    filled, ended = _run(filling)
+    refused = "filled" not in filled and (level is not Level.FULL or ended == OUT_OF_MEMORY)
+    return Attempt(seen=seen, forked="forked" in seen, memory_refused=refused)
+
+
+def _guarded(command: tuple[str, ...], confinement: Confinement) -> Guard:
+    confined = guard(command, View((), "/tmp"), confinement)
+    assert confined is not None
+    return confined
+
+
+def _run(confined: Guard) -> tuple[str, str | None]:
+    """What it said, and how it ended."""
+    try:
+        process = BotProcess((), env=confined_environment({}, LIMITS), guard=confined)
+        try:
+            process.await_start(WITHIN_S)
+            said = _heard(process.stdout)
+            return said, process.how_it_ended(WITHIN_S)
+        finally:
+            process.close()
+    except NoStart as problem:
+        raise NotConfined(str(problem)) from None
+
+
+def _heard(fd: int) -> str:
+    poll = select.poll()
+    poll.register(fd, select.POLLIN)
+    data = b""
+    deadline = time.monotonic() + WITHIN_S
+    while time.monotonic() < deadline:
+        if poll.poll(100):
+            more = os.read(fd, 4096)
+            if not more:
+                break
+            data += more
+    return data.decode("utf-8", "replace")

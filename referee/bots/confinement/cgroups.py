@@ -1,0 +1,125 @@
+"""Control groups: what all processes of a bot may use together, and one switch that stops them all.
+
+Version 2 alone, and nothing outside the part of the tree that was handed to the referee: a unit of
+systemd with `Delegate=yes`. The referee moves what runs in that unit into one group, since a group
+that holds processes can have none below it that is limited, and makes a group for every bot beside:
+
+    unit (delegated)
+      referee-main      the referee, its workers, the keepers
+      referee-bot-…     one bot, made and removed by its keeper
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from itertools import count
+from pathlib import Path
+
+MAIN = "referee-main"
+BOT = "referee-bot-"
+CONTROLLERS = ("memory", "pids")
+DELEGATED = ("user.delegate", "trusted.delegate")
+"""How systemd marks what it hands over."""
+BOOT = "boot with systemd.unified_cgroup_hierarchy=1"
+DELEGATE = "systemd-run {}--scope -p Delegate=yes referee …"
+_numbers = count(1)
+
+
+class NoCgroups(Exception):
+    """There is no group of which the referee is master; the message says why."""
+
+    def __init__(self, why: str, remedy: str = "") -> None:
+        super().__init__(why)
+        self.remedy = remedy
+        """What would give it one."""
+
+
+def unit() -> Path:
+    """The group that was handed to the referee. Raises NoCgroups."""
+    group = _own_group()
+    if group.name == MAIN:
+        return group.parent
+    root = os.geteuid() == 0
+    ours = os.access(group / "cgroup.procs", os.W_OK) and os.access(group, os.W_OK)
+    lacking = [name for name in CONTROLLERS if name not in _words(_top() / "cgroup.controllers")]
+    if lacking:
+        raise NoCgroups(f"control groups of version 2 have no {lacking[0]} controller here", BOOT)
+    if not ours or (root and not _is_delegated(group)):
+        why = f"the control group {group} was not handed over to the referee"
+        raise NoCgroups(why, DELEGATE.format("" if root else "--user "))
+    lacking = [name for name in CONTROLLERS if name not in _words(group / "cgroup.controllers")]
+    if lacking:
+        raise NoCgroups(f"the control group {group} has no {' and no '.join(lacking)} controller")
+    return group
+
+
+def take_unit() -> Path:
+    """The same, ready to have groups of bots. Raises NoCgroups."""
+    group = unit()
+    if _own_group().name == MAIN:
+        return group
+    try:
+        main = group / MAIN
+        main.mkdir(exist_ok=True)
+        for pid in _words(group / "cgroup.procs"):
+            with contextlib.suppress(ProcessLookupError):
+                (main / "cgroup.procs").write_text(pid)
+        (group / "cgroup.subtree_control").write_text(" ".join(f"+{name}" for name in CONTROLLERS))
+        _sweep(group)
+    except OSError as error:
+        raise NoCgroups(f"the control group {group} cannot be used: {error.strerror}") from None
+    return group
+
+
+def _sweep(group: Path) -> None:
+    """Remove what a referee and its keepers left that were all killed at once."""
+    for stale in group.glob(f"{BOT}*"):
+        pid = stale.name.removeprefix(BOT).partition("-")[0]
+        if not Path("/proc", pid).exists():
+            with contextlib.suppress(OSError):
+                (stale / "cgroup.kill").write_text("1")
+                stale.rmdir()
+
+
+def bot_group() -> Path:
+    """A name for the group of one bot; its keeper makes it. Raises NoCgroups."""
+    return take_unit() / f"{BOT}{os.getpid()}-{next(_numbers)}"
+
+
+def _top() -> Path:
+    """Where the tree of groups begins. Raises NoCgroups."""
+    try:
+        mounts = Path("/proc/self/mountinfo").read_text().splitlines()
+    except OSError:
+        raise NoCgroups("this system has no control groups") from None
+    for line in mounts:
+        words = line.split()
+        if "cgroup2" in words:
+            return Path(words[4])
+    raise NoCgroups("this system has no control groups of version 2", BOOT)
+
+
+def _own_group() -> Path:
+    """The group that this process is in. Raises NoCgroups."""
+    top = _top()
+    lines = Path("/proc/self/cgroup").read_text().splitlines()
+    for line in lines:
+        if line.startswith("0::"):
+            return top / line[3:].lstrip("/")
+    raise NoCgroups("this system has no control groups of version 2", BOOT)
+
+
+def _is_delegated(group: Path) -> bool:
+    for name in DELEGATED:
+        with contextlib.suppress(OSError):
+            if os.getxattr(group, name) == b"1":
+                return True
+    return False
+
+
+def _words(path: Path) -> list[str]:
+    try:
+        return path.read_text().split()
+    except OSError:
+        return []

@@ -1,0 +1,119 @@
+"""Everything that confines one process, as its keeper is told."""
+
+from __future__ import annotations
+
+import resource
+import shutil
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from referee.bots.confinement import Confinement
+from referee.bots.confinement.cgroups import NoCgroups, bot_group
+from referee.bots.confinement.identity import servant
+from referee.bots.confinement.levels import Level
+from referee.bots.confinement.limits import MIB, Limits
+from referee.bots.confinement.seccomp import UnknownMachine, seccomp_filter
+from referee.bots.confinement.walls import HOME, View, search_path, walled
+from referee.mistake import REFUSED, Mistake
+
+OPEN_FILES = 256
+STACK = 8 * MIB
+
+
+class NotConfined(Mistake):
+    """A process could not be confined as asked, so it was not started; nobody's bot is at fault."""
+
+    status = REFUSED
+
+
+class Guard(Struct, frozen=True, kw_only=True):
+    """How a keeper starts what it keeps."""
+
+    command: tuple[str, ...]
+    """With the walls around it."""
+    filter: bytes
+    user: int | None
+    """And group; None keeps the referee's own."""
+    limits: dict[str, int]
+    """By the name of the resource, for the process and all that it starts."""
+    group: str = ""
+    """The control group to make for it; empty for none."""
+    group_limits: dict[str, int] = {}
+    """By the name of the file."""
+
+
+def guard(
+    command: Sequence[str],
+    view: View,
+    confinement: Confinement,
+    *,
+    one_process: bool = True,
+) -> Guard | None:
+    """What confines this command; None where nothing does. Raises NotConfined."""
+    if confinement.level is Level.NONE:
+        return None
+    limits = confinement.limits
+    full = confinement.level is Level.FULL
+    bwrap = shutil.which("bwrap")
+    if bwrap is None:
+        raise NotConfined(f"level {confinement.level} needs bubblewrap, and there is no bwrap here")
+    try:
+        filter = seccomp_filter(one_process=one_process and not full, count_memory=not full)
+        group = str(bot_group()) if full else ""
+    except UnknownMachine as machine:
+        raise NotConfined(f"level {confinement.level} has no filter for {machine}") from None
+    except NoCgroups as reason:
+        raise NotConfined(f"level {confinement.level} is not to be had: {reason}") from None
+    inside = replace(limits, processes=min(limits.processes, _own_limit("NPROC")))
+    return Guard(
+        command=tuple(walled(bwrap, command, view, inside, confinement.expose)),
+        filter=filter,
+        user=servant(),
+        limits=_resources(limits),
+        group=group,
+        group_limits=_group_limits(limits) if full else {},
+    )
+
+
+def confined_environment(
+    given: Mapping[str, str], limits: Limits, expose: Sequence[str] = ()
+) -> dict[str, str]:
+    """What a confined bot finds in its environment: nothing of the referee's own."""
+    return {
+        "PATH": search_path(expose),
+        "HOME": HOME,
+        "LANG": "C.UTF-8",
+        # Java takes its heap from the size of the machine, unless told of another size.
+        "JDK_JAVA_OPTIONS": f"-XX:MaxRAM={limits.memory}",
+        **given,
+    }
+
+
+def _resources(limits: Limits) -> dict[str, int]:
+    wanted = {
+        "DATA": limits.memory,
+        "CPU": limits.cpu,
+        "FSIZE": limits.file_size,
+        "NOFILE": OPEN_FILES,
+        "STACK": STACK,
+        "CORE": 0,
+    }
+    return {name: min(value, _own_limit(name)) for name, value in wanted.items()}
+
+
+def _own_limit(name: str) -> int:
+    """What the referee itself may have at most, and so a bot."""
+    most = resource.getrlimit(getattr(resource, f"RLIMIT_{name}"))[1]
+    return most if most != resource.RLIM_INFINITY else 1 << 62
+
+
+def _group_limits(limits: Limits) -> dict[str, int]:
+    # Bubblewrap's own two processes count as well.
+    return {
+        "memory.max": limits.memory,
+        "memory.swap.max": 0,
+        "memory.oom.group": 1,
+        "pids.max": limits.processes + 2,
+    }

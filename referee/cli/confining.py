@@ -1,0 +1,76 @@
+"""The options that say how bots are confined, for every command that starts bots."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from referee.bots.confinement import Confinement
+from referee.bots.confinement.levels import Level
+from referee.bots.confinement.limits import BadLimit, read_limits, split_limit
+from referee.bots.confinement.probe import choose, said_aloud, why_not
+from referee.cli import console
+
+Sandbox = Annotated[
+    Literal["full", "standard", "none"] | None,
+    typer.Option(help="How bots are confined; the best that `referee doctor` finds here."),
+]
+Limit = Annotated[
+    list[str] | None,
+    typer.Option(help="What a bot may use: memory=512M, cpu=60 … Can be repeated."),
+]
+Freeze = Annotated[
+    bool | None,
+    typer.Option("--freeze/--no-freeze", help="A bot stands still while the other is to move."),
+]
+Expose = Annotated[
+    list[Path] | None,
+    typer.Option(help="A folder that confined bots may read. Can be repeated."),
+]
+
+
+def read_given_limits(words: Sequence[str] | None) -> dict[str, int | str] | None:
+    """`memory=512M` and the like, by name; None if there are none. Raises BadLimit."""
+    found: dict[str, int | str] = {}
+    for word in words or ():
+        name, value = split_limit(word)
+        if name in found:
+            raise BadLimit(f"the limit {name} is given twice")
+        found[name] = value
+    return found or None
+
+
+def exposed(folders: Sequence[Path] | None) -> tuple[str, ...] | None:
+    """Whole paths; None if there are none. Raises BadLimit."""
+    for folder in folders or ():
+        if not folder.is_dir():
+            raise BadLimit(f"--expose {folder}: there is no such folder")
+    return tuple(str(folder.resolve()) for folder in folders or ()) or None
+
+
+def confinement(
+    sandbox: str | None,
+    limit: Sequence[str] | None = None,
+    expose: Sequence[Path] | None = None,
+    *,
+    freeze: bool | None = None,
+) -> Confinement:
+    """As asked for, or the best that holds here; a line on stderr where that is nothing.
+
+    Raises BadLimit, NotConfined.
+    """
+    wanted = said_aloud(sandbox)
+    level = choose(wanted)
+    if level is Level.NONE and wanted is None:
+        lacking = why_not(Level.STANDARD)
+        reason = f" ({lacking.reason})" if lacking is not None else ""
+        console.err.print(f"The bots run unconfined{reason}; see referee doctor")
+    return Confinement(
+        level=level,
+        limits=read_limits(read_given_limits(limit) or {}),
+        freeze=bool(freeze),
+        expose=exposed(expose) or (),
+    )

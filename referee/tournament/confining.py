@@ -1,0 +1,47 @@
+"""How the bots of a tournament are confined: the level that is settled before its first game."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from referee.bots.confinement import Confinement
+from referee.bots.confinement.levels import Level
+from referee.bots.confinement.limits import read_limits
+from referee.bots.confinement.probe import choose, said_aloud, why_not
+from referee.bots.manifest import is_sample
+from referee.tournament.entries import Entry
+from referee.tournament.spec import BadSpec, Spec
+
+
+def with_level(spec: Spec, entries: Sequence[Entry]) -> Spec:
+    """The spec with its level settled: the one it asks for, or the best that holds here.
+
+    Raises NotConfined where the level cannot be had, and BadSpec where bots of strangers would run
+    unconfined and nobody has said that they may.
+    """
+    wanted = said_aloud(spec.sandbox)
+    level = choose(wanted)
+    if level is Level.NONE and wanted is None:
+        strangers = [entry.bot.name for entry in entries if not is_sample(entry.bot)]
+        if strangers:
+            lacking = why_not(Level.STANDARD)
+            why = f" ({lacking.reason})" if lacking is not None else ""
+            raise BadSpec(
+                f"bots cannot be confined here{why}, and {strangers[0]} is no sample bot; see "
+                "`referee doctor`, or say --sandbox none to let it run with your rights"
+            )
+    if spec.freeze and level is Level.NONE:
+        raise BadSpec("freeze needs bots that are confined; level none can hold nobody")
+    return replace(spec, sandbox=level.value)
+
+
+def confinement_of(spec: Spec) -> Confinement:
+    """What workers are told. The level has to be settled."""
+    return Confinement(
+        level=Level(spec.sandbox or Level.NONE),
+        limits=read_limits(spec.limits),
+        freeze=spec.freeze,
+        expose=spec.expose,
+    )

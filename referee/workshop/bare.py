@@ -1,0 +1,75 @@
+"""A bot's own process, with no keeper between: for an author who debugs it, unconfined.
+
+It writes to the referee's stderr itself, and has a session of its own, so that Ctrl-C reaches the
+referee alone, which then ends the bot and all that it started in that session.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+
+from referee.bots.environment import environment
+from referee.bots.keeper import PR_SET_PDEATHSIG, prctl
+from referee.bots.manifest import Bot
+from referee.bots.process import NoStart, told_status
+
+
+def _die_with_us() -> None:
+    """In the bot's process, before its command: a referee that is killed leaves it no more time."""
+    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+class BareProcess:
+    """A bot, started. To be used as a BotProcess is."""
+
+    def __init__(self, bot: Bot) -> None:
+        """Raises NoStart."""
+        try:
+            self._process = subprocess.Popen(
+                bot.command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                bufsize=0,
+                cwd=bot.folder,
+                env=environment(bot),
+                start_new_session=True,
+                preexec_fn=_die_with_us,
+            )
+        except OSError as error:
+            raise NoStart(f"{error.strerror}: {error.filename}") from None
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self.pid = self._process.pid
+        self.stdin = self._process.stdin.fileno()
+        self.stdout = self._process.stdout.fileno()
+        os.set_blocking(self.stdin, False)
+        os.set_blocking(self.stdout, False)
+
+    def exit_status(self, within_s: float = 0.0) -> int | None:
+        """With which it ended, negative for a signal; None if it is still running."""
+        try:
+            return self._process.wait(within_s)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def how_it_ended(self, within_s: float = 0.0) -> str | None:
+        """`exited with status 3`, `was killed by SIGSEGV`; None if it is still running."""
+        status = self.exit_status(within_s)
+        return None if status is None else told_status(status)
+
+    def end_input(self) -> None:
+        """Say no more: the process reads the end of its input."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+
+    def close(self) -> None:
+        """End it, if it has not ended, and all that it has started in its session."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                pipe.close()

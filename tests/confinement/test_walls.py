@@ -1,0 +1,200 @@
+"""What a confined bot sees, has and keeps, in real games."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from referee.bots.confinement import Confinement
+from referee.bots.confinement.levels import Level
+from referee.bots.confinement.limits import Limits
+from referee.bots.manifest import Bot, find_bot
+from referee.match import BadMatch, play_match
+from referee.record import Record
+from tests.confinement.offered import LEVELS, a_bot, confined, walls
+
+
+def notes(bot: Bot, confinement: Confinement = confined) -> list[str]:
+    """What the bot says in a game against an honest one."""
+    records: list[Record] = []
+    play_match(
+        *(bot, find_bot("highest")),
+        games=2,
+        at_once=1,
+        time="30s",
+        confinement=confinement,
+        on_record=records.append,
+    )
+    assert [record.fault for record in records] == [None, None]
+    assert {record.level for record in records} == {confinement.level.value}
+    return [note for record in records for note in record.notes.values()]
+
+
+@walls
+def test_its_environment_is_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECRET_OF_THE_REFEREE", "xyzzy")
+    look = """
+everything = open("/proc/1/environ").read() + open("/proc/self/environ").read() + str(os.environ)
+return "told" if "xyzzy" in everything else ",".join(sorted(os.environ))
+"""
+    bot = replace(a_bot(tmp_path / "b", look), env={"MINE": "1"})
+    assert notes(bot)[0] == "HOME,JDK_JAVA_OPTIONS,LANG,MINE,PATH,PWD"
+
+
+@walls
+def test_it_sees_its_folder_and_not_where_that_lies(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("x")
+    look = f"""
+places = ({str(tmp_path)!r}, "/home", "/root", "/sys", "/var")
+seen = [path for path in places if os.path.exists(path)]
+return os.getcwd() + " " + ",".join(sorted(os.listdir("."))) + " " + ",".join(seen)
+"""
+    assert notes(a_bot(tmp_path / "b", look))[0] == "/bot bot.py,bot.toml "
+
+
+@walls
+def test_a_command_line_sees_the_files_that_it_names(tmp_path: Path) -> None:
+    folder = tmp_path / "b"
+    a_bot(folder, "return ','.join(sorted(os.listdir(os.path.dirname(sys.argv[0]))))")
+    (folder / "other").write_text("x")
+    bot = find_bot(f"b=python3 {folder / 'bot.py'}")
+    assert notes(bot)[0] == "bot.py"
+
+
+@walls
+@pytest.mark.skipif(os.getuid() != 0, reason="root alone can hide files from the user of bots")
+def test_what_its_user_may_not_read_is_seen_all_the_same(tmp_path: Path) -> None:
+    bot = a_bot(tmp_path / "b", "return open('closed').read()")
+    closed = tmp_path / "b" / "closed"
+    closed.write_text("for the bot")
+    closed.chmod(0o600)
+    assert notes(find_bot(str(tmp_path / "b")))[0] == "for the bot"
+    assert bot.folder is not None
+    assert closed.stat().st_mode & 0o777 == 0o600
+
+
+@walls
+def test_a_second_process_is_for_those_who_ask_for_it(tmp_path: Path) -> None:
+    fork = """
+import subprocess
+try:
+    return subprocess.run(["echo", "hi"], capture_output=True, text=True).stdout.strip()
+except PermissionError:
+    return "refused"
+"""
+    alone = Confinement(level=Level.STANDARD)
+    assert set(notes(a_bot(tmp_path / "one", fork), alone)) == {"refused"}
+    assert set(notes(a_bot(tmp_path / "more", fork, processes=4), alone)) == {"hi"}
+
+
+@walls
+def test_a_manifest_that_can_do_with_less_gets_less(tmp_path: Path) -> None:
+    fill = """
+try:
+    return str(len(bytearray(100 << 20)))
+except MemoryError:
+    return "refused"
+"""
+    assert notes(a_bot(tmp_path / "much", fill))[0] == str(100 << 20)
+    assert notes(a_bot(tmp_path / "less", fill, limits='{memory = "64M"}'))[0] == "refused"
+
+
+@walls
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_bot_stands_still_while_the_other_is_to_move(tmp_path: Path, level: Level) -> None:
+    """A thread that counts all the time does not get on between two turns."""
+    count = """
+import threading, time
+if not hasattr(told, "count"):
+    told.count = 0
+    told.started = time.monotonic()
+    def on():
+        while True:
+            told.count += 1
+            time.sleep(0.001)
+    threading.Thread(target=on, daemon=True).start()
+before, told.before = getattr(told, "before", 0), told.count
+return str(told.count - before)
+"""
+    bot = a_bot(tmp_path / "counts", count)
+    slow = a_bot(tmp_path / "slow", "import time; time.sleep(0.2); return ''")
+
+    def counted(*, freeze: bool) -> int:
+        records: list[Record] = []
+        play_match(
+            *(bot, slow),
+            games=2,
+            time="5s",
+            at_once=1,
+            confinement=Confinement(level=level, freeze=freeze),
+            on_record=records.append,
+        )
+        assert [record.fault for record in records] == [None, None]
+        told = [int(note) for record in records for note in record.notes.values() if note]
+        return max(told)
+
+    assert counted(freeze=False) > 40
+    assert counted(freeze=True) < 40
+
+
+def test_freezing_needs_walls_and_turns() -> None:
+    for confinement, think, told in (
+        (Confinement(freeze=True), "in turn", "level none can hold nobody"),
+        (Confinement(level=Level.STANDARD, freeze=True), "parallel", "think in turn"),
+    ):
+        with pytest.raises(BadMatch, match=told):
+            play_match("highest", "random", confinement=confinement, think=think)  # type: ignore[arg-type]
+
+
+@walls
+def test_what_it_may_send_in_a_turn_is_a_limit(tmp_path: Path) -> None:
+    murmur = "sys.stdout.write(' ' * 20_000 + '\\n'); return ''"
+    records: list[Record] = []
+    play_match(
+        *(a_bot(tmp_path / "b", murmur), "highest"),
+        games=2,
+        confinement=replace(confined, limits=Limits(turn=10_000)),
+        on_record=records.append,
+    )
+    fault = records[0].fault
+    assert fault is not None
+    assert (fault.code, fault.detail) == ("flood", "more than 10000 bytes since the last turn")
+
+
+@walls
+def test_the_time_of_a_move_and_what_of_it_was_cpu(tmp_path: Path) -> None:
+    burn = """
+import time
+end = time.process_time() + 0.03
+while time.process_time() < end:
+    pass
+time.sleep(0.05)
+return ""
+"""
+    records: list[Record] = []
+    play_match(
+        *(a_bot(tmp_path / "burns", burn), "highest"),
+        games=2,
+        at_once=1,
+        time="5s",
+        confinement=confined,
+        on_record=records.append,
+    )
+    for record in records:
+        assert len(record.cpu_us) == len(record.moves)
+        seat = record.players.index("burns")
+        for (who, _), spent, cpu in zip(record.moves, record.spent_us, record.cpu_us, strict=True):
+            if who == seat:
+                # Some machines count CPU time in ticks of 10 ms.
+                assert 20_000 <= cpu <= spent - 30_000
+
+
+@walls
+def test_a_confined_bot_leaves_as_soon_as_it_is_told(tmp_path: Path) -> None:
+    began = time.monotonic()
+    notes(a_bot(tmp_path / "b", "return ''"), replace(confined, freeze=True))
+    assert time.monotonic() - began < 60
