@@ -80,8 +80,8 @@ bench-confinement: $(READY)
 fuzz: $(FUZZ_READY)
 	@$(BIN)/python -m fuzz.run $(TARGET) --seconds $(SECONDS)
 
-soak: $(TEST_READY)
-	@$(BIN)/python -m soak.run --seconds $(SECONDS)
+soak: packages
+	@$(BIN)/python -m soak.run --seconds $(SECONDS) $(if $(SANDBOX),--sandbox $(SANDBOX))
 
 # Control groups need a kernel that has them: one that runs as a process, from a Debian package.
 test-full: packages

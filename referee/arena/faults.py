@@ -144,8 +144,8 @@ class Faults:
         if not isinstance(event, OddMoveReceived | ResignReceived):
             return False
         game = player.turns.pop(event.id)
-        spent_ns = at_ns - player.since_ns
-        player.since_ns = at_ns
+        spent_ns = max(0, at_ns - player.since_ns)
+        player.since_ns = max(at_ns, player.since_ns)
         if game.table.verdict is not None:
             return False
         if self.late(player, game, spent_ns):

@@ -226,7 +226,11 @@ class Slot:
                     spent_ns = at_ns - speaker.since_ns
                     if spent_ns:
                         # Of the answers in one read, the first has taken the time of all.
-                        speaker.since_ns = at_ns
+                        if spent_ns < 0:
+                            # It came while the referee was busy with a fault of the other bot.
+                            spent_ns = 0
+                        else:
+                            speaker.since_ns = at_ns
                         if alone:
                             table.used(index ^ game.swap, speaker.cpu_used_us())
                         limit_ns = speaker.limit_ns

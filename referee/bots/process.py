@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from referee.bots.confinement.guard import Guard, NotConfined
-from referee.bots.keeper import OWN_STDERR
+from referee.bots.keeping.log import OWN_STDERR
 
 KEEPER = Path(__file__).with_name("keeper.py")
 KEEPER_EXIT_S = 10.0

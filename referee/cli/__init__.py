@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection
+from functools import partial
 from importlib import import_module
 
 import typer
@@ -81,4 +82,4 @@ def main() -> None:
         from referee.cli.match import gather_sprt
 
         words = gather_sprt(words)
-    run(build_app(named), words)
+    run(partial(build_app, named), words)

@@ -16,7 +16,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -51,13 +51,16 @@ class Terminated(BaseException):
     """SIGTERM, or the terminal was closed: end in good order."""
 
 
-def run(app: typer.Typer, words: list[str]) -> NoReturn:
-    """Run a command and exit with its status, never with a traceback for a known trouble."""
+def run(build: Callable[[], typer.Typer], words: list[str]) -> NoReturn:
+    """Run a command and exit with its status, never with a traceback for a known trouble.
+
+    The command is built in here too: its imports take a while, in which somebody may interrupt.
+    """
     signal.signal(signal.SIGTERM, _on_sigterm)
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as nohup has it
         signal.signal(signal.SIGHUP, _on_sigterm)
     try:
-        status = _invoke(app, words)
+        status = _invoke(build(), words)
         sys.stdout.flush()
     except Mistake as mistake:
         status = fail(str(mistake), mistake.status)

@@ -12,7 +12,7 @@ import signal
 import subprocess
 
 from referee.bots.environment import environment
-from referee.bots.keeper import PR_SET_PDEATHSIG, prctl
+from referee.bots.keeping.starting import PR_SET_PDEATHSIG, prctl
 from referee.bots.manifest import Bot
 from referee.bots.process import NoStart, told_status
 

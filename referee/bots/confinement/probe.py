@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -26,6 +25,8 @@ from referee.bots.confinement.walls import search_path
 
 EVERYWHERE = "REFEREE_SANDBOX"
 """The variable that asks for a level wherever a command line or a spec does not."""
+OUTSIDE = "/etc/passwd"
+"""Everybody may read it, and no bot sees it."""
 Status = Literal["pass", "warn", "fail"]
 NAMESPACES = {
     "kernel/unprivileged_userns_clone": ("0", "sysctl kernel.unprivileged_userns_clone=1"),
@@ -135,13 +136,11 @@ def _control_groups() -> Finding:
 
 def _behaviour(level: Level) -> Iterator[Finding]:
     """What a confined process could not do, and what it could."""
-    with tempfile.NamedTemporaryFile(prefix="referee-probe-") as outside:
-        Path(outside.name).chmod(0o644)
-        try:
-            result = attempt(level, outside.name)
-        except NotConfined as reason:
-            yield _finding(level, "walls", "fail", str(reason), _remedy())
-            return
+    try:
+        result = attempt(level, OUTSIDE)
+    except NotConfined as reason:
+        yield _finding(level, "walls", "fail", str(reason), _remedy())
+        return
     for check, good, held, broken in _judged(level, result):
         yield _finding(level, check, "pass" if good else "fail", held if good else broken)
 

@@ -1,0 +1,112 @@
+"""The life of a keeper."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import sys
+
+from .ending import leave_nothing, told
+from .group import Group
+from .log import Log
+from .orders import Orders
+from .starting import (
+    PR_SET_CHILD_SUBREAPER,
+    await_walls,
+    first_words,
+    inner,
+    let_go,
+    prctl,
+    start,
+)
+
+
+def main() -> None:
+    orders = Orders(sys.argv[1:])
+    control = orders.control
+    os.set_inheritable(control, False)
+    wakeup, woken = os.pipe()
+    os.set_blocking(woken, False)
+    signal.set_wakeup_fd(woken)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    prctl(PR_SET_CHILD_SUBREAPER, 1)
+    stderr, bot_stderr = os.pipe()
+    up, bot_up = os.pipe()
+    group = Group(orders.group, orders.group_limits)
+    log = Log(orders.log, orders.log_bytes)
+    ended = ""
+    outer = 0
+    try:
+        group.make()
+        outer = start(orders, group, bot_stderr, bot_up)
+        let_go(bot_stderr, bot_up, orders.filter)
+        if orders.walled and not await_walls(up, control):
+            tell(control, f"walls {first_words(stderr)}")
+            return
+        bot = inner(outer) if orders.walled else outer
+        if orders.cores:
+            # The bot has the slot's core; its keeper gets out of the way.
+            os.sched_setaffinity(0, orders.cores)
+        tell(control, f"started {bot}")
+        with contextlib.suppress(OSError):
+            ended = watch(control, stderr, wakeup, outer, log, walled=orders.walled)
+    except OSError as error:
+        word = "walls" if orders.walled else "failed"
+        where = f": {error.filename}" if error.filename else ""
+        tell(control, f"{word} {error.strerror}{where}")
+    finally:
+        if outer:
+            leave_nothing(outer)
+        if ended and group.ran_out_of_memory():
+            tell(control, "memory")
+        group.remove()
+        drain(stderr, log)
+        log.close()
+        if ended:
+            tell(control, ended)
+
+
+def watch(control: int, stderr: int, wakeup: int, bot: int, log: Log, *, walled: bool) -> str:
+    """Drain stderr until the bot ends or the referee lets go; how the bot ended, if it did."""
+    poll = select.poll()
+    for fd in (control, stderr, wakeup):
+        poll.register(fd, select.POLLIN)
+    while True:
+        for fd, _ in poll.poll():
+            if fd == stderr:
+                data = os.read(stderr, 65536)
+                if data:
+                    log.add(data)
+                else:
+                    poll.unregister(stderr)
+            elif fd == wakeup:
+                os.read(wakeup, 4096)
+                try:
+                    while True:
+                        pid, status = os.waitpid(-1, os.WNOHANG)
+                        if pid == bot:
+                            return told(os.waitstatus_to_exitcode(status), walled=walled)
+                        if pid == 0:
+                            break
+                except ChildProcessError:
+                    return "exit 0"
+            elif not os.read(control, 64):
+                return ""
+
+
+def drain(stderr: int, log: Log) -> None:
+    """What is still in the pipe; a stray process may hold it open, so never wait for its end."""
+    os.set_blocking(stderr, False)
+    with contextlib.suppress(OSError):
+        for _ in range(64):
+            data = os.read(stderr, 65536)
+            if not data:
+                break
+            log.add(data)
+
+
+def tell(control: int, line: str) -> None:
+    with contextlib.suppress(OSError):
+        os.write(control, line.encode(errors="backslashreplace") + b"\n")

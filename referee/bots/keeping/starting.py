@@ -1,0 +1,132 @@
+"""From a keeper to a bot: a fork, the walls, and another user."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+
+from .group import Group
+from .orders import Orders
+
+PR_SET_PDEATHSIG = 1
+PR_SET_CHILD_SUBREAPER = 36
+
+
+def prctl(option: int, value: int) -> None:
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)
+
+
+def start(orders: Orders, group: Group, stderr: int, up: int) -> int:
+    """The process id of what was started. Raises OSError where it cannot be."""
+    trouble, tell = os.pipe()
+    keeper = os.getpid()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.setsid()
+            prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+            if os.getppid() != keeper:
+                os._exit(127)
+            group.join()
+            os.dup2(stderr, 2)
+            for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD, signal.SIGINT):
+                signal.signal(number, signal.SIG_DFL)
+            if orders.walled:
+                tell = hand_over(orders.filter, up, tell)
+            limit(orders.limits)
+            if orders.user is not None:
+                become(orders.user)
+            os.execvp(orders.command[0], orders.command)
+        except OSError as error:
+            os.write(tell, str(error.errno).encode())
+        finally:
+            os._exit(127)
+    os.close(tell)
+    failed = os.read(trouble, 16)
+    os.close(trouble)
+    if failed:
+        os.waitpid(pid, 0)
+        raise OSError(int(failed), os.strerror(int(failed)), orders.command[0])
+    return pid
+
+
+def hand_over(filter: int, up: int, tell: int) -> int:
+    """Put the descriptors where walls.py says that they are, and give `tell` in its new place.
+
+    Bubblewrap gets no end of the game's pipes as its own input and output.
+    """
+    import fcntl
+
+    high = [fcntl.fcntl(fd, fcntl.F_DUPFD, 20) for fd in (0, 1, up, filter)]
+    tell = fcntl.fcntl(tell, fcntl.F_DUPFD_CLOEXEC, 20)
+    for number, fd in enumerate(high, 3):
+        os.dup2(fd, number)
+        os.close(fd)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nowhere, 0)
+    os.dup2(nowhere, 1)
+    return tell
+
+
+def limit(limits: dict[str, int]) -> None:
+    if limits:
+        import resource
+
+        for name, value in limits.items():
+            resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (value, value))
+
+
+def become(user: int) -> None:
+    """Another user, for good."""
+    os.setgroups([])
+    os.setresgid(user, user, user)
+    os.setresuid(user, user, user)
+
+
+def await_walls(up: int, control: int) -> bool:
+    """Whether the walls stand and the bot's own command is run next."""
+    poll = select.poll()
+    poll.register(up, select.POLLIN)
+    poll.register(control, select.POLLIN)
+    ready = [fd for fd, _ in poll.poll()]
+    return up in ready and bool(os.read(up, 1))
+
+
+def inner(pid: int) -> int:
+    """The bot behind the walls: bubblewrap's child's child, as the machine numbers it.
+
+    Bubblewrap itself where that has ended already.
+    """
+    bot = pid
+    try:
+        for _ in range(2):
+            with open(f"/proc/{bot}/task/{bot}/children") as file:
+                bot = int(file.read().split()[0])
+    except (OSError, IndexError):
+        return pid
+    return bot
+
+
+def let_go(*fds: int) -> None:
+    """What is the bot's alone: as long as the keeper held it, no end of file would show."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for fd in (0, 1, 2):
+        os.dup2(nowhere, fd)
+    for fd in fds:
+        if fd >= 0:
+            os.close(fd)
+
+
+def first_words(stderr: int) -> str:
+    """What bubblewrap had to say, in one line."""
+    os.set_blocking(stderr, False)
+    try:
+        said = os.read(stderr, 4096).decode(errors="replace")
+    except OSError:
+        said = ""
+    return " ".join(said.split()) or "bubblewrap ended without a word"
