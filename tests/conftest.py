@@ -10,5 +10,7 @@ from __future__ import annotations
 import os
 
 from referee.bots.confinement.probe import EVERYWHERE
+from tests.hostile.conftest import name_what_is_lacking
 
 os.environ.setdefault(EVERYWHERE, "none")
+pytest_terminal_summary = name_what_is_lacking

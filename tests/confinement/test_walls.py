@@ -38,7 +38,7 @@ def notes(bot: Bot, confinement: Confinement = confined) -> list[str]:
 def test_its_environment_is_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET_OF_THE_REFEREE", "xyzzy")
     look = """
-everything = open("/proc/1/environ").read() + open("/proc/self/environ").read() + str(os.environ)
+everything = open("/proc/self/environ").read() + str(os.environ) + str(os.listdir("/proc/1"))
 return "told" if "xyzzy" in everything else ",".join(sorted(os.environ))
 """
     bot = replace(a_bot(tmp_path / "b", look), env={"MINE": "1"})

@@ -18,7 +18,7 @@ BYE_MS = 1_000
 """What a bot has to leave after `bye`."""
 LAST_WORDS_MS = 250
 """What the referee waits to hear how a bot ended that let go of its pipes."""
-THINK_US = 30_000
+THINK_US = 40_000
 """What honest bots use of the processor for a move where somebody may use it in their stead."""
 CALM_MS = 5_000
 """For a move in games that are to be played to their end, however busy the machine is."""
@@ -576,8 +576,8 @@ STAYING = (
         think_us=THINK_US,
         move_ms=CALM_MS,
         levels=confined(
-            Expected(outcome="stands still with --freeze", at_most={"spins": THINK_US // 3}),
-            none=Expected(outcome="burns it", at_least={"spins": THINK_US // 2}),
+            Expected(outcome="stands still with --freeze", at_most={"spins": THINK_US // 2}),
+            none=Expected(outcome="burns it", at_least={"spins": THINK_US * 5 // 8}),
         ),
     ),
 )

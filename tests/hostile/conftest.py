@@ -61,7 +61,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+def name_what_is_lacking(terminalreporter: pytest.TerminalReporter) -> None:
+    """At the end of every run, of these tests or of others."""
     for level in LEVELS:
         if told := lacking(level):
             terminalreporter.write_line(f"hostile bots: {told}", yellow=True)

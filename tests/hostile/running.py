@@ -209,8 +209,11 @@ def honest_games_are(played: Played, without: Played) -> None:
     assert all(record.fault is None for record in played.of(*HONEST))
 
 
-def opponents_are_not_slowed(played: Played) -> None:
-    """Where a hostile bot is kept still, they think as fast as among themselves."""
+def opponents_are_as_fast(played: Played) -> bool:
+    """Whether the others think as fast against the hostile bot as among themselves.
+
+    At their fastest: what else this machine has to do slows some of their moves, seldom all.
+    """
 
     def least_us(games: list[Record]) -> int:
         return min(
@@ -220,19 +223,18 @@ def opponents_are_not_slowed(played: Played) -> None:
             if record.players[seat] != BAD
         )
 
-    assert least_us(played.of(BAD)) < 1.3 * least_us(played.of(*HONEST)) + 3_000
+    return least_us(played.of(BAD)) < 1.3 * least_us(played.of(*HONEST)) + 3_000
 
 
 def lost_no_more_time(played: Played, without: Played, case: Case) -> None:
-    games, opponents = len(played.of(BAD)), len(HONEST)
-    # Each bot is called once before the games, and started once for each opponent at least.
-    lost_s = (games // case.at_once * case.lost_ms + (opponents + 1) * case.leaving_ms) / 1000
-    lost_s += (
-        sum(record.fault is not None for record in played.records) // case.at_once * STARTING_S
-    )
+    """The hostile bot has cost its limits, and the starts that its faults made necessary."""
+    calm_s = without.measured.took_s
+    broken = sum(record.fault is not None for record in played.records) // case.at_once
+    games, calls = len(played.of(BAD)) // case.at_once, len(HONEST) + 1
+    lost_s = (games * case.lost_ms + calls * case.leaving_ms) / 1000
+    lost_s += broken * max(STARTING_S, calm_s)
     thought_s = sum(map(sum, (record.spent_us for record in played.records))) / 1e6
-    took_s = played.measured.took_s - thought_s
-    assert took_s < lost_s + 3 * without.measured.took_s + NOISE_S
+    assert played.measured.took_s - thought_s < lost_s + 5 * calm_s + NOISE_S
 
 
 def nothing_is_left(scene: Scene, expected: Expected) -> None:

@@ -13,13 +13,16 @@ from referee.bots.confinement import Confinement
 from referee.bots.confinement.cgroups import NoCgroups, bot_group
 from referee.bots.confinement.identity import servant
 from referee.bots.confinement.levels import Level
-from referee.bots.confinement.limits import MIB, Limits
+from referee.bots.confinement.limits import GIB, MIB, Limits
 from referee.bots.confinement.seccomp import UnknownMachine, seccomp_filter
 from referee.bots.confinement.walls import HOME, View, search_path, walled
 from referee.mistake import REFUSED, Mistake
 
 OPEN_FILES = 256
 STACK = 8 * MIB
+ADDRESSES = 16 * GIB
+"""Beyond what may be filled: runtimes set aside more than they use, but the kernel's own tables for
+it are memory that no other limit of a process counts."""
 
 
 class NotConfined(Mistake):
@@ -71,7 +74,7 @@ def guard(
         command=tuple(walled(bwrap, command, view, inside, confinement.expose)),
         filter=filter,
         user=servant(),
-        limits=_resources(limits),
+        limits=_resources(limits, full=full),
         group=group,
         group_limits=_group_limits(limits) if full else {},
     )
@@ -91,7 +94,7 @@ def confined_environment(
     }
 
 
-def _resources(limits: Limits) -> dict[str, int]:
+def _resources(limits: Limits, *, full: bool) -> dict[str, int]:
     wanted = {
         "DATA": limits.memory,
         "CPU": limits.cpu,
@@ -100,6 +103,8 @@ def _resources(limits: Limits) -> dict[str, int]:
         "STACK": STACK,
         "CORE": 0,
     }
+    if not full:
+        wanted["AS"] = limits.memory + ADDRESSES
     return {name: min(value, _own_limit(name)) for name, value in wanted.items()}
 
 

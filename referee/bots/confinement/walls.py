@@ -97,7 +97,9 @@ def _system() -> list[str]:
     runtimes = [str(path) for like in ETC_LIKE for path in sorted(Path("/etc").glob(like))]
     for name in (*ETC, *runtimes):
         words += ["--ro-bind-try", name, name]
-    return [*words, "--proc", "/proc"]
+    # Process 1 is bubblewrap's own, of the bot's user: its memory would be a second process's.
+    hidden = ["--size", "4096", "--tmpfs", "/proc/1", "--remount-ro", "/proc/1"]
+    return [*words, "--proc", "/proc", *hidden]
 
 
 def _devices() -> list[str]:

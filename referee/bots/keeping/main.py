@@ -27,6 +27,8 @@ def main() -> None:
     orders = Orders(sys.argv[1:])
     control = orders.control
     os.set_inheritable(control, False)
+    if orders.walled:
+        os.set_inheritable(orders.filter, False)
     wakeup, woken = os.pipe()
     os.set_blocking(woken, False)
     signal.set_wakeup_fd(woken)
@@ -52,6 +54,11 @@ def main() -> None:
         tell(control, f"started {bot}")
         with contextlib.suppress(OSError):
             ended = watch(control, stderr, wakeup, outer, log, walled=orders.walled)
+        if ended and group.ran_out_of_memory():
+            tell(control, "memory")
+        if ended:
+            # Before the cleaning, which may take longer than the referee waits for last words.
+            tell(control, ended)
     except OSError as error:
         word = "walls" if orders.walled else "failed"
         where = f": {error.filename}" if error.filename else ""
@@ -59,13 +66,9 @@ def main() -> None:
     finally:
         if outer:
             leave_nothing(outer)
-        if ended and group.ran_out_of_memory():
-            tell(control, "memory")
         group.remove()
         drain(stderr, log)
         log.close()
-        if ended:
-            tell(control, ended)
 
 
 def watch(control: int, stderr: int, wakeup: int, bot: int, log: Log, *, walled: bool) -> str:
