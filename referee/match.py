@@ -60,6 +60,8 @@ class MatchResult(Struct, frozen=True, kw_only=True):
     """By player and blame code."""
     pinned: int | None
     """The core that the match was pinned to, or None."""
+    level: str
+    """How strictly the bots were confined."""
     logs: dict[str, str]
     """Where the stderr of each bot is that wrote to it."""
     sprt: SprtResult | None = None
@@ -207,6 +209,7 @@ class _Match:
             faults=tally.faults,
             fault_counts=tally.fault_counts,
             pinned=pinned,
+            level=self._setting.level,
             logs={
                 player.bot.name: str(player.log)
                 for player in slot.players

@@ -11,15 +11,17 @@ import contextlib
 import os
 import posixpath
 import select
+import stat
 import tarfile
 import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 PIECE = 64 * 1024
 MOST_FILES = 100_000
+MOST_AT_ONCE = 1024 * 1024
 
 
 class BadArchive(Exception):
@@ -51,29 +53,83 @@ def receive(fd: int, within_s: float, most_bytes: int) -> Iterator[IO[bytes] | N
         yield file
 
 
-def unpack(file: IO[bytes], folder: Path) -> None:
+def unpack(file: IO[bytes], folder: Path, most_bytes: int) -> None:
     """Into an empty folder. Raises BadArchive, OSError."""
-    links: list[tuple[Path, str]] = []
     try:
-        with tarfile.open(fileobj=file, mode="r:") as archive:
-            for count, member in enumerate(archive):
-                if count >= MOST_FILES:
-                    raise BadArchive(f"it has more than {MOST_FILES} files")
-                name = _inside(member.name)
-                target = folder / name
-                if member.isdir():
-                    target.mkdir(parents=True, exist_ok=True)
-                elif member.issym():
-                    _inside(posixpath.join(posixpath.dirname(name), member.linkname))
-                    links.append((target, member.linkname))
-                elif member.isreg() or member.islnk():
-                    _write(archive, member, target)
-                else:
-                    raise BadArchive(f"{member.name} is no file, folder or link")
-    except (tarfile.TarError, EOFError, UnicodeError, ValueError) as error:
-        raise BadArchive(str(error)) from None
-    for target, where in links:
-        target.symlink_to(where)
+        with tarfile.open(fileobj=cast(IO[bytes], _Sips(file)), mode="r:") as archive:
+            taken = _Taken(folder, most_bytes)
+            for member in archive:
+                taken.take(archive, member)
+        taken.link()
+    except (BadArchive, OSError):
+        raise
+    except Exception as error:  # whatever a crafted header makes of the reader
+        raise BadArchive(f"it cannot be read: {type(error).__name__}") from None
+
+
+class _Sips:
+    """A file of which nobody takes much at once: a header may claim any length."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self.tell, self.seek, self.close = file.tell, file.seek, file.close
+
+    def read(self, size: int = -1) -> bytes:
+        if not 0 <= size <= MOST_AT_ONCE:
+            raise BadArchive("a header in it is too long")
+        return self._file.read(size)
+
+
+class _Taken:
+    """What has been taken of an archive so far."""
+
+    def __init__(self, folder: Path, most_bytes: int) -> None:
+        self._folder = folder
+        self._bytes_left = most_bytes
+        self._files_left = MOST_FILES
+        self._links: list[tuple[Path, str]] = []
+
+    def take(self, archive: tarfile.TarFile, member: tarfile.TarInfo) -> None:
+        self._files_left -= 1
+        if self._files_left < 0:
+            raise BadArchive(f"it has more than {MOST_FILES} files")
+        name = _inside(member.name)
+        target = self._folder / name
+        if member.isdir():
+            target.mkdir(exist_ok=True)
+            target.chmod(0o755)
+        elif member.issym():
+            self._links.append((target, member.linkname))
+        elif member.islnk():
+            source = self._folder / _inside(member.linkname)
+            if not stat.S_ISREG(source.lstat().st_mode):
+                raise BadArchive(f"{member.name} is a link to what is no file")
+            target.hardlink_to(source)
+        elif member.isreg() and not member.issparse():
+            self._write(archive, member, target)
+        else:
+            raise BadArchive(f"{member.name} is no plain file, folder or link")
+
+    def link(self) -> None:
+        """Make the links, last of all, and see that none leads out."""
+        for target, where in self._links:
+            target.symlink_to(where)
+        root = os.path.realpath(self._folder)
+        for target, _ in self._links:
+            if not os.path.realpath(target).startswith(root + os.sep):
+                raise BadArchive(f"{target.name} leads out of the folder")
+
+    def _write(self, archive: tarfile.TarFile, member: tarfile.TarInfo, target: Path) -> None:
+        self._bytes_left -= member.size
+        if self._bytes_left < 0:
+            raise BadArchive("its files are too large together")
+        content = archive.extractfile(member)
+        if content is None:
+            raise BadArchive(f"{member.name} cannot be read")
+        with target.open("xb") as out:
+            while piece := content.read(PIECE):
+                out.write(piece)
+        target.chmod(0o755 if member.mode & 0o100 else 0o644)
 
 
 def _inside(name: str) -> str:
@@ -81,14 +137,3 @@ def _inside(name: str) -> str:
     if plain.startswith(("/", "../")) or plain == ".." or "\0" in plain:
         raise BadArchive(f"{name} leads out of the folder")
     return plain
-
-
-def _write(archive: tarfile.TarFile, member: tarfile.TarInfo, target: Path) -> None:
-    content = archive.extractfile(member)
-    if content is None:
-        raise BadArchive(f"{member.name} cannot be read")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with target.open("xb") as out:
-        while piece := content.read(PIECE):
-            out.write(piece)
-    target.chmod(0o755 if member.mode & 0o100 else 0o644)

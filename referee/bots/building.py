@@ -25,7 +25,7 @@ from msgspec.structs import replace
 from referee.bots.archive import BadArchive, receive, unpack
 from referee.bots.cache import SHOWN_NAME, Busy, kept, readable_cache
 from referee.bots.confinement import UNCONFINED, Confinement
-from referee.bots.confinement.guard import confined_environment, guard
+from referee.bots.confinement.guard import guard
 from referee.bots.confinement.identity import servant
 from referee.bots.confinement.levels import Level
 from referee.bots.confinement.limits import BUILD_LIMITS
@@ -163,9 +163,8 @@ def _build_confined(bot: Bot, folder: Path, confinement: Confinement, limit_ms: 
     view = View(((str(folder), SOURCE),), BOT_FOLDER, scratch=True)
     process = BotProcess(
         (),
-        env=confined_environment(bot.env, BUILD_LIMITS, confinement.expose),
         log=log.resolve(),
-        guard=guard((*IN_MEMORY, *bot.build), view, inside, one_process=False),
+        guard=guard((*IN_MEMORY, *bot.build), bot.env, view, inside, one_process=False),
     )
     try:
         process.await_start(limit_ms / 1000)
@@ -176,7 +175,7 @@ def _build_confined(bot: Bot, folder: Path, confinement: Confinement, limit_ms: 
             _must_have_worked(bot, status, log, limit_ms)
             if archive is not None:
                 empty(folder)
-                unpack(archive, folder)
+                unpack(archive, folder, BUILD_LIMITS.disk)
     except NoStart as problem:
         raise BuildFailed(f"{bot.name}: the build could not be run: {problem}") from None
     except BadArchive as bad:

@@ -6,14 +6,18 @@ place, and what is outside is not the bot's.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import shutil
 import stat
+from io import BufferedReader
 from pathlib import Path
 
 LYING_ABOUT = frozenset({".git", "__pycache__"})
 """Names that make no difference to what the bot is."""
+DIGITS = 32
+"""Of a hash: whoever writes both sides finds two that agree in half as many."""
 KINDS = (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK)
 
 
@@ -25,14 +29,15 @@ def hash_folder(folder: Path) -> str:
     """Of every name, every byte, and what may be run. Raises OSError."""
     digest = hashlib.sha256()
     for path in contents(folder):
-        digest.update(os.fsencode(path) + b"\0" + _mark(folder / path))
-    return digest.hexdigest()[:16]
+        for part in (os.fsencode(path), _mark(folder / path)):
+            digest.update(len(part).to_bytes(8, "big") + part)
+    return digest.hexdigest()[:DIGITS]
 
 
 def hash_file(path: Path) -> str:
     """Of every byte. Raises OSError."""
     with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()[:16]
+        return hashlib.file_digest(file, "sha256").hexdigest()[:DIGITS]
 
 
 def copy_folder(folder: Path, to: Path) -> None:
@@ -49,7 +54,7 @@ def copy_folder(folder: Path, to: Path) -> None:
         elif kind == stat.S_IFDIR:
             target.mkdir()
         else:
-            shutil.copy2(source, target)
+            _copy_file(source, target)
 
 
 def empty(folder: Path) -> None:
@@ -83,6 +88,23 @@ def contents(folder: Path) -> list[Path]:
     return sorted(path for path in found if _kind(folder / path) in KINDS)
 
 
+def _copy_file(source: Path, target: Path) -> None:
+    """Whoever owns the folder may put a link in place of a file meanwhile: it is not followed."""
+    with _plain_file(source) as file, target.open("xb") as out:
+        shutil.copyfileobj(file, out)
+        mode = os.fstat(file.fileno()).st_mode
+    target.chmod(stat.S_IMODE(mode) & 0o777)
+
+
+def _plain_file(path: Path) -> BufferedReader:
+    """Open, and no link. Raises OSError."""
+    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise OSError(errno.EINVAL, "it is no file any more", str(path))
+    return os.fdopen(fd, "rb")
+
+
 def _mark(path: Path) -> bytes:
     """What is at a path, in bytes that differ where it does."""
     kind = _kind(path)
@@ -90,9 +112,10 @@ def _mark(path: Path) -> bytes:
         return b"link " + os.fsencode(path.readlink())
     if kind == stat.S_IFDIR:
         return b"folder"
-    with path.open("rb") as file:
+    with _plain_file(path) as file:
         content = hashlib.file_digest(file, "sha256").digest()
-    return (b"program " if path.stat().st_mode & stat.S_IXUSR else b"file ") + content
+        mode = os.fstat(file.fileno()).st_mode
+    return (b"program " if mode & stat.S_IXUSR else b"file ") + content
 
 
 def _kind(path: Path) -> int:

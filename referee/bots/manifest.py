@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from referee.bots.confinement.limits import RANGES, BadLimit, read_limits
-from referee.bots.contents import hash_folder
+from referee.bots.contents import DIGITS, hash_folder
 from referee.mistake import Mistake
 from referee.protocol.messages import NAME_LIMIT
 
@@ -24,6 +24,7 @@ PYTHON = "python3"
 """The one program that every installation has."""
 LATER = ("portable",)
 """Keys that are planned. To take them and do nothing would promise what is not kept."""
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _NAME = re.compile(r"[\w][\w .+#()-]*")
 
 
@@ -215,7 +216,7 @@ def _read_manifest(path: Path) -> Manifest:
     except BadLimit as bad:
         raise BadBot(f"{path}: {bad}") from None
     for name, value in manifest.env.items():
-        if not name or "=" in name or "\0" in name + value:
+        if not _VARIABLE.fullmatch(name) or "\0" in value:
             raise BadBot(f"{path}: env cannot set {name!r} to {value!r}")
     return manifest
 
@@ -239,7 +240,7 @@ def _from_command(name: str, command: str) -> Bot:
         if _there(path.is_file) and os.access(path, os.R_OK):
             with path.open("rb") as file:
                 digest.update(hashlib.file_digest(file, "sha256").digest())
-    content = digest.hexdigest()[:16]
+    content = digest.hexdigest()[:DIGITS]
     return Bot(name=name, command=tuple(words), owns_folder=False, hash=content)
 
 

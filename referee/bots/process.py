@@ -24,6 +24,10 @@ KEEPER_EXIT_S = 10.0
 LOG_BYTES = 64 * 1024
 STDERR_AS_LOG = Path(OWN_STDERR)
 """Where what the bot writes goes to the referee's own stderr, at once and whole."""
+WALLS_S = 30.0
+"""What walls may take to stand; it is not charged to the bot."""
+OUTSIDE = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
+"""The environment of keepers and of walls: nothing of the referee's, and nothing of a bot's."""
 OUT_OF_MEMORY = "ran out of memory and was killed"
 
 
@@ -75,7 +79,7 @@ class BotProcess:
                 stderr=None if log == STDERR_AS_LOG else subprocess.DEVNULL,
                 bufsize=0,
                 cwd=cwd,
-                env=env,
+                env=env if guard is None else OUTSIDE,
                 pass_fds=handed,
                 start_new_session=True,
             )
@@ -95,6 +99,7 @@ class BotProcess:
         self._control = ours
         self._said = b""
         self._closed = False
+        self._walled = guard is not None
         self._group = guard.group if guard is not None else ""
         self._held = False
         self.pid: int | None = None
@@ -103,7 +108,9 @@ class BotProcess:
     def await_start(self, within_s: float) -> None:
         """Wait until the command runs. Raises NoStart, or NotConfined if that is the reason."""
         words = (b"started", b"failed", b"walls")
-        if not self._hear(within_s, *words):
+        if not self._hear(max(within_s, WALLS_S) if self._walled else within_s, *words):
+            if self._walled:
+                raise NotConfined(f"no confinement: the walls did not stand within {WALLS_S:g} s")
             raise NoStart(f"the command did not run within {within_s:g} s")
         word, _, rest = self._line_of(*words).partition(b" ")
         if word != b"started":

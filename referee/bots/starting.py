@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from referee.bots.confinement import UNCONFINED, Confinement
-from referee.bots.confinement.guard import confined_environment, guard
+from referee.bots.confinement.guard import guard
 from referee.bots.confinement.levels import Level
 from referee.bots.confinement.limits import tighter
 from referee.bots.environment import environment
@@ -43,13 +43,13 @@ def start_bot(
         limits = replace(limits, processes=min(limits.processes, bot.processes))
     confined = guard(
         bot.command,
+        {**bot.env, **(env or {})},
         view_of(bot),
         replace(confinement, limits=limits),
         one_process=bot.processes == 1,
     )
     return BotProcess(
         bot.command,
-        env=confined_environment({**bot.env, **(env or {})}, limits, confinement.expose),
         log=log,
         log_bytes=limits.stderr,
         keeper_cores=keeper_cores,

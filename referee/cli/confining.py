@@ -10,7 +10,7 @@ import typer
 
 from referee.bots.confinement import Confinement
 from referee.bots.confinement.levels import Level
-from referee.bots.confinement.limits import BadLimit, read_limits, split_limit
+from referee.bots.confinement.limits import BadLimit, exposable, read_limits, split_limit
 from referee.bots.confinement.probe import choose, said_aloud, why_not
 from referee.cli import console
 
@@ -45,10 +45,7 @@ def read_given_limits(words: Sequence[str] | None) -> dict[str, int | str] | Non
 
 def exposed(folders: Sequence[Path] | None) -> tuple[str, ...] | None:
     """Whole paths; None if there are none. Raises BadLimit."""
-    for folder in folders or ():
-        if not folder.is_dir():
-            raise BadLimit(f"--expose {folder}: there is no such folder")
-    return tuple(str(folder.resolve()) for folder in folders or ()) or None
+    return tuple(exposable(str(folder)) for folder in folders or ()) or None
 
 
 def confinement(

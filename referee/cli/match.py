@@ -243,7 +243,8 @@ def _show(screen: Console, result: MatchResult, took_s: float, *, pin: bool) -> 
     screen.print(
         Text.assemble(
             *((first, "bold"), " against ", (second, "bold"), f", {result.variant}: "),
-            f"{amount(result.games, 'game')} in {took_s:.1f} s, seed {result.seed}",
+            f"{amount(result.games, 'game')} in {took_s:.1f} s, seed {result.seed}, "
+            f"level {result.level}",
         )
     )
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")

@@ -14,14 +14,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import entry_points
-from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from referee.bots.confinement.limits import BadLimit, read_limits
+from referee.bots.confinement.limits import BadLimit, exposable, read_limits
 from referee.clock import (
     DEFAULT_BUILD_MS,
     DEFAULT_GRACE_MS,
@@ -391,8 +390,10 @@ def _check_confinement(spec: Spec) -> None:
     if spec.freeze and spec.think == "parallel":
         raise BadSpec("freeze is for bots that think in turn", ("freeze",))
     for place, folder in enumerate(spec.expose):
-        if not Path(folder).is_dir():
-            raise BadSpec(f"expose: there is no folder {quoted(folder)}", ("expose", place))
+        try:
+            exposable(folder)
+        except BadLimit as bad:
+            raise BadSpec(str(bad), ("expose", place)) from None
 
 
 def _build(text: str, options: Mapping[str, object]) -> Variant[Any, Any]:

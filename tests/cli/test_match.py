@@ -55,7 +55,9 @@ def test_the_table(tmp_path: Path) -> None:
     first, head, random, highest, elo, normalised, sure = (
         line.rstrip() for line in out.splitlines()
     )
-    expected = r"random against highest, underdog: 20 games in \d+\.\d s, seed \[/x\] :dog:"
+    expected = (
+        r"random against highest, underdog: 20 games in \d+\.\d s, seed \[/x\] :dog:, level none"
+    )
     assert re.fullmatch(expected, first)
     assert re.fullmatch(r"random is the stronger one with \d+\.\d% likelihood", sure)
     assert head.split() == ["wins", "draws", "losses", "points"]

@@ -47,9 +47,10 @@ def test_what_it_makes_is_kept(tmp_path: Path) -> None:
         ("echo told why; exit 3", "the build exited with status 3"),
         ("nothing-of-this-name", "the command nothing-of-this-name was not found"),
         ("sleep 60", "the build did not end within 3s"),
-        ("ln -s /etc/passwd bot", "/etc/passwd leads out of the folder"),
+        ("ln -s /etc/passwd bot", "bot leads out of the folder"),
+        ("mkdir -p p/q; ln -s p/q/../../.. bot", "bot leads out of the folder"),
         ("ln -s ../../up bot", "leads out of the folder"),
-        ("mkfifo bot", "is no file, folder or link"),
+        ("mkfifo bot", "is no plain file, folder or link"),
         ("kill -9 $$", "the build was killed by SIGKILL"),
     ],
 )
@@ -129,16 +130,18 @@ def member(name: str, kind: bytes = tarfile.REGTYPE, **fields: object) -> tarfil
         (member("../x"), "leads out"),
         (member("a/../../x"), "leads out"),
         (member("x", tarfile.SYMTYPE, linkname="/etc/passwd"), "leads out"),
-        (member("a/x", tarfile.SYMTYPE, linkname="../../x"), "leads out"),
-        (member("x", tarfile.CHRTYPE, devmajor=1, devminor=5), "is no file"),
-        (member("x", tarfile.FIFOTYPE), "is no file"),
+        (member("x", tarfile.SYMTYPE, linkname="../../x"), "leads out"),
+        (member("x", tarfile.CHRTYPE, devmajor=1, devminor=5), "is no plain file"),
+        (member("x", tarfile.FIFOTYPE), "is no plain file"),
+        (member("x", tarfile.LNKTYPE, linkname="/etc/passwd"), "leads out"),
+        (member("x", size=2000), "too large together"),
     ],
 )
 def test_an_archive_that_is_not_taken(tmp_path: Path, bad: tarfile.TarInfo, told: str) -> None:
     folder = tmp_path / "in"
     folder.mkdir()
     with pytest.raises(BadArchive, match=told):
-        unpack(archive(bad), folder)
+        unpack(archive(bad), folder, 1000)
     assert [path.name for path in tmp_path.iterdir()] == ["in"]
 
 
@@ -147,15 +150,33 @@ def test_no_file_is_written_through_a_link(tmp_path: Path) -> None:
     folder.mkdir()
     link = member("a", tarfile.SYMTYPE, linkname="b")
     with pytest.raises((BadArchive, OSError)):
-        unpack(archive(member("b/x", size=3), link, member("a/y", size=3)), folder)
+        unpack(archive(member("b/x", size=3), link, member("a/y", size=3)), folder, 1000)
 
 
 def test_bits_beyond_running_are_dropped(tmp_path: Path) -> None:
-    unpack(archive(member("x", mode=0o6777, size=3), member("y", mode=0o4600, size=3)), tmp_path)
+    unpack(
+        archive(member("x", mode=0o6777, size=3), member("y", mode=0o4600, size=3)), tmp_path, 1000
+    )
     assert (tmp_path / "x").stat().st_mode & 0o7777 == 0o755
     assert (tmp_path / "y").stat().st_mode & 0o7777 == 0o644
 
 
+def test_files_that_are_one_are_taken_as_one(tmp_path: Path) -> None:
+    same = member("y", tarfile.LNKTYPE, linkname="x")
+    unpack(archive(member("x", size=3), same), tmp_path, 1000)
+    assert (tmp_path / "x").samefile(tmp_path / "y")
+
+
+def test_a_header_that_claims_too_much_is_not_read(tmp_path: Path) -> None:
+    with pytest.raises(BadArchive, match="a header in it is too long"):
+        unpack(archive(member("n" * 2_000_000)), tmp_path, 10_000)
+
+
+def test_folders_below_folders_without_end(tmp_path: Path) -> None:
+    with pytest.raises((BadArchive, OSError)):
+        unpack(archive(member("a/" * 1900 + "x", size=3)), tmp_path, 1000)
+
+
 def test_what_is_no_archive(tmp_path: Path) -> None:
     with pytest.raises(BadArchive):
-        unpack(io.BytesIO(b"nothing of the kind" * 100), tmp_path)
+        unpack(io.BytesIO(b"nothing of the kind" * 100), tmp_path, 1000)

@@ -111,6 +111,7 @@ def test_a_match_is_confined_and_says_where_it_cannot_be(tmp_path: Path) -> None
     assert {record["level"] for record in records} == {BEST.value}
     assert {note for record in records for note in record["notes"].values()} == {"hidden"}
     assert "unconfined" not in done.err
+    assert f", level {BEST}" in done.err
     done = referee(tmp_path, *words, stdin=b"", **NO_WALLS)
     assert "The bots run unconfined (there is no bwrap on this machine); see referee doctor" in (
         done.err
@@ -142,7 +143,8 @@ def test_the_doctor_tries_everything(tmp_path: Path) -> None:
         (("--limit", "memory"), "a limit is name=value, for example memory=512M, not 'memory'"),
         (("--limit", "memory=1"), "the limit memory is a size such as 512M"),
         (("--limit", "cpu=1", "--limit", "cpu=2"), "the limit cpu is given twice"),
-        (("--expose", "nowhere"), "--expose nowhere: there is no such folder"),
+        (("--expose", "nowhere"), "expose: there is no folder 'nowhere'"),
+        (("--expose", "/proc"), "expose: /proc cannot be shown to bots"),
         (("--freeze", "--sandbox", "none"), "freeze needs bots that are confined"),
     ],
 )

@@ -198,3 +198,61 @@ def test_a_confined_bot_leaves_as_soon_as_it_is_told(tmp_path: Path) -> None:
     began = time.monotonic()
     notes(a_bot(tmp_path / "b", "return ''"), replace(confined, freeze=True))
     assert time.monotonic() - began < 60
+
+
+@walls
+@pytest.mark.parametrize(
+    "env",
+    [
+        {"LD_PRELOAD": "/bot/evil.so"},
+        {"PYTHONPATH": "/bot", "PYTHONSTARTUP": "/bot/bot.py", "PATH": "/bot:/usr/bin:/bin"},
+    ],
+)
+def test_its_variables_reach_nothing_outside(tmp_path: Path, env: dict[str, str]) -> None:
+    """A loader that reads them outside the walls would do as a stranger says, as the referee."""
+    tmp_path.chmod(0o777)
+    bot = a_bot(tmp_path / "b", "return os.environ['MINE']")
+    assert notes(replace(bot, env={**env, "MINE": "a b\n$(c)"}))[0] == "a b\n$(c)"
+    assert [path.name for path in tmp_path.iterdir()] == ["b"]
+
+
+@walls
+def test_no_loader_outside_writes_where_it_says(tmp_path: Path) -> None:
+    tmp_path.chmod(0o777)
+    env = {"LD_DEBUG": "libs", "LD_DEBUG_OUTPUT": f"{tmp_path}/written"}
+    bot = replace(a_bot(tmp_path / "b", "return ''"), env=env)
+    play_match(bot, "highest", games=2, confinement=confined)
+    assert [path.name for path in tmp_path.iterdir()] == ["b"]
+
+
+@walls
+def test_a_bot_whose_loader_fails_is_to_blame_itself(tmp_path: Path) -> None:
+    bot = replace(a_bot(tmp_path / "b", "return ''"), env={"PATH": "/nowhere"})
+    result = play_match(bot, "highest", games=2, confinement=confined)
+    assert set(result.fault_counts["b"]) == {"no_start"}
+
+
+@walls
+def test_it_cannot_wake_itself_nor_leave_its_core(tmp_path: Path) -> None:
+    look = """
+import ctypes, fcntl, socket
+tried = []
+libc = ctypes.CDLL(None, use_errno=True)
+timer = ctypes.c_void_p()
+tried.append(libc.timer_create(1, None, ctypes.byref(timer)))
+for attempt in (
+    lambda: os.sched_setaffinity(0, os.sched_getaffinity(0)),
+    lambda: fcntl.fcntl(0, 10, 18),
+    lambda: fcntl.lockf(open("/tmp/x", "w"), fcntl.LOCK_EX),
+    lambda: socket.socketpair()[0].setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20),
+    lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM),
+):
+    try:
+        attempt()
+        tried.append("done")
+    except OSError:
+        tried.append("refused")
+return str(tried)
+"""
+    alone = Confinement(level=Level.STANDARD)
+    assert notes(a_bot(tmp_path / "b", look), alone)[0] == str([-1, *["refused"] * 5])

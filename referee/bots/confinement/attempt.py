@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from referee.bots.confinement import Confinement
-from referee.bots.confinement.guard import Guard, NotConfined, confined_environment, guard
+from referee.bots.confinement.guard import Guard, NotConfined, guard
 from referee.bots.confinement.levels import Level
 from referee.bots.confinement.limits import MIB, Limits
 from referee.bots.confinement.walls import View
@@ -63,15 +63,13 @@ def attempt(level: Level, outside: str) -> Attempt:
 
 
 def _guarded(command: tuple[str, ...], confinement: Confinement) -> Guard:
-    confined = guard(command, View((), "/tmp"), confinement)
-    assert confined is not None
-    return confined
+    return guard(command, {}, View((), "/tmp"), confinement)
 
 
 def _run(confined: Guard) -> tuple[str, str | None]:
     """What it said, and how it ended."""
     try:
-        process = BotProcess((), env=confined_environment({}, LIMITS), guard=confined)
+        process = BotProcess((), guard=confined)
         try:
             process.await_start(WITHIN_S)
             said = _heard(process.stdout)

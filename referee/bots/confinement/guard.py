@@ -35,7 +35,7 @@ class Guard(Struct, frozen=True, kw_only=True):
     """How a keeper starts what it keeps."""
 
     command: tuple[str, ...]
-    """With the walls around it."""
+    """With the walls around it, and its environment inside them."""
     filter: bytes
     user: int | None
     """And group; None keeps the referee's own."""
@@ -49,14 +49,13 @@ class Guard(Struct, frozen=True, kw_only=True):
 
 def guard(
     command: Sequence[str],
+    env: Mapping[str, str],
     view: View,
     confinement: Confinement,
     *,
     one_process: bool = True,
-) -> Guard | None:
-    """What confines this command; None where nothing does. Raises NotConfined."""
-    if confinement.level is Level.NONE:
-        return None
+) -> Guard:
+    """What confines this command; `env` is what its manifest sets. Raises NotConfined."""
     limits = confinement.limits
     full = confinement.level is Level.FULL
     bwrap = shutil.which("bwrap")
@@ -69,9 +68,10 @@ def guard(
         raise NotConfined(f"level {confinement.level} has no filter for {machine}") from None
     except NoCgroups as reason:
         raise NotConfined(f"level {confinement.level} is not to be had: {reason}") from None
+    inner = _environment(env, limits, confinement.expose)
     inside = replace(limits, processes=min(limits.processes, _own_limit("NPROC")))
     return Guard(
-        command=tuple(walled(bwrap, command, view, inside, confinement.expose)),
+        command=tuple(walled(bwrap, command, inner, view, inside, confinement.expose)),
         filter=filter,
         user=servant(),
         limits=_resources(limits, full=full),
@@ -80,7 +80,7 @@ def guard(
     )
 
 
-def confined_environment(
+def _environment(
     given: Mapping[str, str], limits: Limits, expose: Sequence[str] = ()
 ) -> dict[str, str]:
     """What a confined bot finds in its environment: nothing of the referee's own."""

@@ -13,18 +13,29 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+from referee.mistake import REFUSED, Mistake
+
 FIRST, LAST = 64123, 64999
 """Numbers that Debian gives to nobody."""
 
 
+class NoUser(Mistake):
+    """Root has nobody to hand its bots to."""
+
+    status = REFUSED
+
+
 def servant() -> int | None:
-    """The user and group that bots are handed to; None where they keep the referee's own."""
+    """The user and group that bots are handed to; None where they keep the referee's own.
+
+    Raises NoUser.
+    """
     if os.getuid() != 0 and os.geteuid() != 0:
         return None
     for number in range(FIRST, LAST + 1):
         if not _is_taken(number):
             return number
-    return LAST
+    raise NoUser(f"every user from {FIRST} to {LAST} is taken, and bots must not run as root")
 
 
 def _is_taken(number: int) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from difflib import get_close_matches
+from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
@@ -16,6 +17,10 @@ MIB = 1024 * KIB
 GIB = 1024 * MIB
 _UNITS = {"": 1, "K": KIB, "M": MIB, "G": GIB}
 _SIZE = re.compile(r"(\d{1,15})\s*([KMG]?)(?:i?B)?", re.IGNORECASE)
+
+
+OWN_PLACES = ("/", "/bot", "/dev", "/etc", "/proc", "/sys", "/tmp")
+"""Where the walls put something of their own, or nothing on purpose."""
 
 
 class BadLimit(Mistake):
@@ -71,6 +76,17 @@ def split_limit(text: str) -> tuple[str, str]:
     if not equals:
         raise BadLimit(f"a limit is name=value, for example memory=512M, not {text!r}")
     return name.strip(), value.strip()
+
+
+def exposable(folder: str) -> str:
+    """A folder that confined bots may be shown, as a whole path. Raises BadLimit."""
+    path = Path(folder)
+    if not path.is_dir():
+        raise BadLimit(f"expose: there is no folder {folder!r}")
+    whole = str(path.resolve())
+    if whole in OWN_PLACES or whole.startswith(("/proc/", "/dev/", "/sys/")):
+        raise BadLimit(f"expose: {whole} cannot be shown to bots; name a folder with tools")
+    return whole
 
 
 def tighter(limits: Limits, wanted: Mapping[str, object]) -> Limits:

@@ -31,9 +31,15 @@ NEW_NAMESPACES = 0x7E020000
 MAP_SHARED, MAP_ANONYMOUS = 0x01, 0x20
 MAP_GROWSDOWN, MAP_HUGETLB = 0x100, 0x40000
 """Memory that RLIMIT_DATA does not count."""
-FAMILIES = (1, 2, 10)
-"""AF_UNIX, AF_INET and AF_INET6, which end at the walls of the network namespace. AF_VSOCK does
-not."""
+FAMILIES = (1,)
+"""AF_UNIX, which ends at the walls. AF_VSOCK does not, and what waits in TCP is memory that nobody
+counts."""
+SIGNAL_SETTING = (10,)
+"""F_SETSIG of fcntl, which with timers could wake a bot that was stopped."""
+LOCKS = (6, 7, 37, 38)
+"""F_SETLK and its kin: the kernel keeps each lock in memory that nobody counts."""
+SOL_SOCKET, BUFFERS = 1, (7, 8, 32, 33)
+"""The sizes of what waits in sockets."""
 
 # name: (x86-64, arm64); None where the machine has no such call.
 REFUSED: Mapping[str, tuple[int | None, int | None]] = {
@@ -52,6 +58,7 @@ REFUSED: Mapping[str, tuple[int | None, int | None]] = {
     "fsopen": (430, 430),
     "fspick": (433, 433),
     "init_module": (175, 105),
+    "io_setup": (206, 0),
     "io_uring_enter": (426, 426),
     "io_uring_register": (427, 427),
     "io_uring_setup": (425, 425),
@@ -79,6 +86,7 @@ REFUSED: Mapping[str, tuple[int | None, int | None]] = {
     "quotactl": (179, 60),
     "quotactl_fd": (443, 443),
     "reboot": (169, 142),
+    "sched_setaffinity": (203, 122),
     "request_key": (249, 218),
     "semget": (64, 190),
     "setns": (308, 268),
@@ -87,6 +95,7 @@ REFUSED: Mapping[str, tuple[int | None, int | None]] = {
     "swapoff": (168, 225),
     "swapon": (167, 224),
     "syslog": (103, 116),
+    "timer_create": (222, 107),
     "umount2": (166, 39),
     "unshare": (272, 97),
     "userfaultfd": (323, 282),
@@ -99,6 +108,7 @@ UNCOUNTED: Mapping[str, tuple[int | None, int | None]] = {
 """Memory that belongs to no process."""
 FORKS: Mapping[str, tuple[int | None, int | None]] = {"fork": (57, None), "vfork": (58, None)}
 CLONE, CLONE3, MMAP, SOCKET = (56, 220), (435, 435), (9, 222), (41, 198)
+FCNTL, SETSOCKOPT = (72, 25), (54, 208)
 
 ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 """By what the system calls the machine: the column of the tables, and the kernel's own name."""
@@ -133,8 +143,11 @@ def seccomp_filter(*, one_process: bool, count_memory: bool) -> bytes:
     if count_memory:
         program += _refuse_all(_numbers(UNCOUNTED, column), errno.ENOSYS)
         program += _if_call(MMAP[column], _no_uncounted_maps())
+        program += _if_call(SETSOCKOPT[column], _no_larger_buffers())
     program += _if_call(CLONE[column], _clone_rules(one_process=one_process))
     program += _if_call(SOCKET[column], _known_families())
+    unwanted = (*SIGNAL_SETTING, *LOCKS) if count_memory else SIGNAL_SETTING
+    program += _if_call(FCNTL[column], [_argument(1), *_refuse_all(unwanted, errno.EPERM)])
     program.append((RETURN, 0, 0, ALLOW))
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in program)
 
@@ -183,6 +196,11 @@ def _no_uncounted_maps() -> Program:
         (IF_ANY_BIT, 0, 1, MAP_GROWSDOWN | MAP_HUGETLB),
         _refuse(errno.ENOMEM),
     ]
+
+
+def _no_larger_buffers() -> Program:
+    options: Program = [_argument(2), *_refuse_all(BUFFERS, errno.EPERM)]
+    return [_argument(1), (IF_EQUAL, 0, len(options), SOL_SOCKET), *options]
 
 
 def _known_families() -> Program:

@@ -12,7 +12,7 @@ last step inside puts them in their places.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -27,10 +27,13 @@ GAME_IN, GAME_OUT, UP, FILTER = 3, 4, 5, 6
 bubblewrap finds the filter of system calls. A shell knows numbers of one digit alone."""
 LAST_STEP = (
     'ulimit -p "$1" 2>&- || ulimit -u "$1" || exit 1; shift; '
-    f'echo >&{UP}; exec "$@" <&{GAME_IN} >&{GAME_OUT} {GAME_IN}<&- {GAME_OUT}>&- {UP}>&-'
+    f"echo >&{UP}; "
+    'while [ "$1" != -- ]; do export "$1"; shift; done; shift; '
+    f'exec "$@" <&{GAME_IN} >&{GAME_OUT} {GAME_IN}<&- {GAME_OUT}>&- {UP}>&-'
 )
 """A limit on processes counts those of the sandbox alone if it is set inside. Shells differ in what
-they call it."""
+they call it. The bot's variables come last of all: with them in its environment, any program on the
+way here would do what a stranger tells the loader to do, and outside the walls."""
 MERGED = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 """Folders that are links into /usr on most systems."""
 ETC = ("/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d")
@@ -53,7 +56,12 @@ class View(Struct, frozen=True):
 
 
 def walled(
-    bwrap: str, command: Sequence[str], view: View, limits: Limits, expose: Sequence[str] = ()
+    bwrap: str,
+    command: Sequence[str],
+    env: Mapping[str, str],
+    view: View,
+    limits: Limits,
+    expose: Sequence[str] = (),
 ) -> list[str]:
     """The command inside its walls. The keeper brings the descriptors."""
     words = [bwrap, *_apart(), *_system(), *_devices()]
@@ -68,7 +76,9 @@ def walled(
         words += ["--dir", view.folder]
     words += ["--chdir", view.folder, "--remount-ro", "/dev", "--remount-ro", "/"]
     words += ["--seccomp", str(FILTER), "--"]
-    return [*words, "/bin/sh", "-c", LAST_STEP, "sh", str(limits.processes), *command]
+    variables = [f"{name}={value}" for name, value in env.items()]
+    last = ["/bin/sh", "-c", LAST_STEP, "sh", str(limits.processes), *variables, "--", *command]
+    return [*words, *last]
 
 
 def search_path(expose: Sequence[str] = ()) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import signal
@@ -29,9 +30,6 @@ def start(orders: Orders, group: Group, stderr: int, up: int) -> int:
     if pid == 0:
         try:
             os.setsid()
-            prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-            if os.getppid() != keeper:
-                os._exit(127)
             group.join()
             os.dup2(stderr, 2)
             for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD, signal.SIGINT):
@@ -41,6 +39,10 @@ def start(orders: Orders, group: Group, stderr: int, up: int) -> int:
             limit(orders.limits)
             if orders.user is not None:
                 become(orders.user)
+            # Last: another user is another life, which would not end with ours.
+            prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+            if os.getppid() != keeper:
+                os._exit(127)
             os.execvp(orders.command[0], orders.command)
         except OSError as error:
             os.write(tell, str(error.errno).encode())
@@ -74,7 +76,10 @@ def hand_over(filter: int, up: int, tell: int) -> int:
 
 
 def limit(limits: dict[str, int]) -> None:
+    """Of its resources; and where memory runs out all the same, it goes first."""
     if limits:
+        with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
+            file.write("1000")
         import resource
 
         for name, value in limits.items():

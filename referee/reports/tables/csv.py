@@ -17,11 +17,13 @@ TIMING = Timing.__struct_fields__
 
 
 def standings_csv(standings: Standings) -> str:
-    """`faults` is their number; each blame code has a column of its own behind it."""
+    """`faults` is their number; each blame code has a column of its own behind it. Last comes the
+    level at which the bots were confined."""
+    level = standings.level
     return _written(
-        ["variant", *ROW, "faults", *CODES],
+        ["variant", *ROW, "faults", *CODES, "level"],
         (
-            [_name(table), *(getattr(row, field) for field in ROW), *_faults(row)]
+            [_name(table), *(getattr(row, field) for field in ROW), *_faults(row), level]
             for table in standings.tables
             for row in table.rows
         ),
