@@ -2,9 +2,10 @@
 
     make bench-confinement
 
-(a) The arena with two C bots, one game at a time and 64 at once, at every level that this machine
-    offers: time per answer as a ratio to level none, measured before and after in the same run.
-    Aim: at most 1.10. With --freeze on as well, which has no aim.
+(a) The arena with two C bots that play the same games every time (highest-c against itself), one
+    game at a time and 64 at once, at every level that this machine offers: time per answer as a
+    ratio to level none, measured before and after in the same run. Aim: at most 1.10. With freezing
+    on as well, which has no aim.
 (b) From the start of a bot to its hello, less the same at level none, in milliseconds.
     Aim: at most 50.
 """
@@ -16,7 +17,7 @@ import json
 import statistics
 import time
 
-from bench import BIN, build, c_bots
+from bench import BIN, build
 
 from referee.arena.core import take_core
 from referee.arena.game import Setting
@@ -26,7 +27,7 @@ from referee.bots.building import built
 from referee.bots.confinement import UNCONFINED, Confinement
 from referee.bots.confinement.levels import Level
 from referee.bots.confinement.probe import findings, holds, why_not
-from referee.bots.manifest import Bot
+from referee.bots.manifest import Bot, find_bot
 from referee.clock import read_clock
 from referee.record import BotInfo
 from referee.rules.registry import build_variant
@@ -38,12 +39,12 @@ AIM_MS = 50.0
 
 def answer_us(confinement: Confinement, games: int, at_once: int) -> float:
     """Microseconds per answer, from the first finished game to the last."""
-    first, second = c_bots()
-    bots = (built(first, confinement), built(second, confinement))
+    bot = built(find_bot("highest-c"), confinement)
+    bots = (bot, bot.renamed("other"))
     setting = Setting(
         variant=build_variant("underdog", {}),
         clock=read_clock("1s"),
-        players=(first.name, second.name),
+        players=(bots[0].name, bots[1].name),
         bots=(BotInfo("", ""), BotInfo("", "")),
         level=confinement.level,
     )
