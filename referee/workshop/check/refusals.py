@@ -65,7 +65,8 @@ REFUSALS = (
         "has {memory} of memory; --limit memory allows more",
     ),
     Refusal(
-        r"network is unreachable|name resolution|name or service not known|no such host|"
+        r"network is unreachable|address family not supported|\bEAFNOSUPPORT\b|name resolution|"
+        r"name or service not known|no such host|"
         r"could(n't| not) resolve|unknownhost|\bENETUNREACH\b|\bEAI_AGAIN\b|\bENOTFOUND\b",
         "has no network",
         building=True,
