@@ -85,7 +85,7 @@ soak: packages
 
 # Control groups need a kernel that has them: one that runs as a process, from a Debian package.
 test-full: packages
-	@REFEREE_TEST_LEVEL=full $(BIN)/python tests/vm/run_in_vm.py --timeout 3000 \
+	@$(BIN)/python tests/vm/run_in_vm.py --timeout 3000 env REFEREE_TEST_LEVEL=full \
 	  $(BIN)/python -m pytest -q -p no:cacheprovider tests/confinement tests/hostile
 
 clean:
