@@ -76,7 +76,10 @@ def arena_us(games: int) -> float:
 def tournament(bots: int, games: int, jobs: int, burn_us: int = 0) -> dict[str, float]:
     """Play one under a terminal and give its result."""
     named = [f"c{number}={BIN / 'bot'} 64 {burn_us}" for number in range(bots)]
-    spec = {"name": "bench", "variants": ["underdog"], "bots": named, "games": games, "jobs": jobs}
+    spec = {
+        **{"name": "bench", "variants": ["underdog"], "bots": named},
+        **{"games": games, "jobs": jobs, "sandbox": "none"},  # as the arena that it is compared to
+    }
     folder = tempfile.mkdtemp(prefix="referee-bench-")
     master, slave = pty.openpty()
     drain = threading.Thread(target=_drain, args=(master,), daemon=True)
@@ -129,7 +132,8 @@ def reading_s(games: int) -> dict[str, float]:
     """The seconds of (c)."""
     with tempfile.TemporaryDirectory(prefix="referee-bench-") as folder:
         named = [f"--bot=c{number}={BIN / 'bot'}" for number in range(5)]
-        quietly(folder, "tournament", *named, "--games", str(games // 10), "--out", "t")
+        terms = ("--games", str(games // 10), "--out", "t", "--sandbox", "none")
+        quietly(folder, "tournament", *named, *terms)
         took = {}
         for command in ("standings", "report"):
             began = time.perf_counter()

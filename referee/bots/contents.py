@@ -36,7 +36,7 @@ def hash_folder(folder: Path) -> str:
 
 def hash_file(path: Path) -> str:
     """Of every byte. Raises OSError."""
-    with path.open("rb") as file:
+    with _plain_file(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()[:DIGITS]
 
 
@@ -54,7 +54,7 @@ def copy_folder(folder: Path, to: Path) -> None:
         elif kind == stat.S_IFDIR:
             target.mkdir()
         else:
-            _copy_file(source, target)
+            copy_file(source, target)
 
 
 def empty(folder: Path) -> None:
@@ -88,7 +88,7 @@ def contents(folder: Path) -> list[Path]:
     return sorted(path for path in found if _kind(folder / path) in KINDS)
 
 
-def _copy_file(source: Path, target: Path) -> None:
+def copy_file(source: Path, target: Path) -> None:
     """Whoever owns the folder may put a link in place of a file meanwhile: it is not followed."""
     with _plain_file(source) as file, target.open("xb") as out:
         shutil.copyfileobj(file, out)

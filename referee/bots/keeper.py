@@ -28,6 +28,6 @@ import sys
 # a bot 10 ms, and so would compiling one large script each time.
 sys.path.append(__file__.rpartition("/")[0])
 
-from keeping.main import main  # type: ignore[import-not-found]
+from keeping.main import main  # type: ignore[import-not-found]  # beside this file
 
 main()

@@ -8,7 +8,6 @@ that bots are handed to may not read is seen in a copy.
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -16,7 +15,7 @@ from msgspec.structs import replace
 from referee.bots.cache import SHOWN_NAME, kept, readable_cache
 from referee.bots.confinement.identity import may_read, servant
 from referee.bots.confinement.walls import BOT_FOLDER, View
-from referee.bots.contents import LeadsOut, copy_folder, hash_file, hash_folder, open_up
+from referee.bots.contents import LeadsOut, copy_file, copy_folder, hash_file, hash_folder, open_up
 from referee.bots.manifest import BadBot, Bot
 
 SYSTEM = ("/usr/", "/bin/", "/sbin/", "/lib", "/proc/", "/sys/", "/dev/")
@@ -77,7 +76,10 @@ def _readable(bot: Bot, source: Path, cache: Path) -> Path:
         if source.is_dir():
             copy_folder(source, folder)
         else:
-            shutil.copy2(source, folder / source.name)
+            copy_file(source, folder / source.name)
+        copied = hash_folder(folder) if source.is_dir() else hash_file(folder / source.name)
+        if copied != content:
+            raise BadBot(f"{bot.name}: {source} has changed since it was read")
         open_up(folder)
 
     content = hash_folder(source) if source.is_dir() else hash_file(source)

@@ -19,7 +19,7 @@ class Group:
     def make(self) -> None:
         """Raises OSError."""
         if self._path:
-            os.mkdir(self._path)  # noqa: PTH102
+            os.mkdir(self._path)  # noqa: PTH102  # no pathlib, as in log.py
             for name, value in self._limits.items():
                 self._write(name, str(value))
 
@@ -43,7 +43,7 @@ class Group:
             with contextlib.suppress(OSError):
                 self._write("cgroup.kill", "1")
             try:
-                os.rmdir(self._path)  # noqa: PTH106
+                os.rmdir(self._path)  # noqa: PTH106  # nor here
             except FileNotFoundError:
                 return
             except OSError:  # its processes are still on their way out
