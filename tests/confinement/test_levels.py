@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from referee.bots.confinement.guard import NotConfined
 from referee.bots.confinement.levels import Level
-from referee.bots.confinement.probe import EVERYWHERE, choose, said_aloud
+from referee.bots.confinement.probe import EVERYWHERE, BadLevel, choose, said_aloud
 from tests.cli.running import Done, referee, sentence
 from tests.confinement.offered import BEST, a_bot, walls
 
@@ -159,8 +158,6 @@ def test_a_level_for_everything_that_runs_here(monkeypatch: pytest.MonkeyPatch) 
     assert said_aloud(None) is Level.STANDARD
     assert said_aloud("none") is Level.NONE
     monkeypatch.setenv(EVERYWHERE, "strict")
-    with pytest.raises(
-        NotConfined, match="there is no level 'strict'; it is full, standard or none"
-    ):
+    with pytest.raises(BadLevel, match="there is no level 'strict'; it is full, standard or none"):
         said_aloud(None)
     assert choose(Level.NONE) is Level.NONE

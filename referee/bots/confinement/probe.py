@@ -22,6 +22,7 @@ from referee.bots.confinement.guard import NotConfined
 from referee.bots.confinement.levels import Level
 from referee.bots.confinement.seccomp import UnknownMachine, seccomp_filter
 from referee.bots.confinement.walls import search_path
+from referee.mistake import Mistake
 
 EVERYWHERE = "REFEREE_SANDBOX"
 """The variable that asks for a level wherever a command line or a spec does not."""
@@ -37,6 +38,10 @@ NAMESPACES = {
     "user/max_user_namespaces": ("0", "sysctl user.max_user_namespaces=10000"),
 }
 """Settings of the kernel that forbid user namespaces, how they say so, and what allows them."""
+
+
+class BadLevel(Mistake):
+    """A level that does not exist."""
 
 
 class Finding(Struct, frozen=True, kw_only=True):
@@ -72,11 +77,11 @@ def why_not(level: Level) -> Finding | None:
 def said_aloud(wanted: str | None) -> Level | None:
     """The level that was asked for, here or for everything that runs in this environment.
 
-    Raises NotConfined for one that does not exist.
+    Raises BadLevel for one that does not exist.
     """
     text = wanted or os.environ.get(EVERYWHERE) or None
     if text is not None and text not in list(Level):
-        raise NotConfined(f"there is no level {text!r}; it is full, standard or none")
+        raise BadLevel(f"there is no level {text!r}; it is full, standard or none")
     return None if text is None else Level(text)
 
 
