@@ -10,11 +10,15 @@ import contextlib
 import os
 import signal
 import subprocess
+import time
 
 from referee.bots.environment import environment
 from referee.bots.keeping.starting import PR_SET_PDEATHSIG, prctl
 from referee.bots.manifest import Bot
 from referee.bots.process import NoStart, told_status
+
+WAIT_S = 0.005
+"""Between two looks at a process that may have ended."""
 
 
 def _die_with_us() -> None:
@@ -49,11 +53,25 @@ class BareProcess:
         os.set_blocking(self.stdout, False)
 
     def exit_status(self, within_s: float = 0.0) -> int | None:
-        """With which it ended, negative for a signal; None if it is still running."""
-        try:
-            return self._process.wait(within_s)
-        except subprocess.TimeoutExpired:
-            return None
+        """With which it ended, negative for a signal; None if it is still running.
+
+        Not by Popen.wait: a Ctrl-C inside of it can leave its lock taken, and whoever waits next
+        waits for ever.
+        """
+        give_up = time.monotonic() + within_s
+        while self._process.returncode is None:
+            try:
+                ended, status = os.waitpid(self.pid, os.WNOHANG)
+            except ChildProcessError:  # a Ctrl-C came between the status and its keeping
+                self._process.returncode = -signal.SIGINT
+                break
+            if ended:
+                self._process.returncode = os.waitstatus_to_exitcode(status)
+            elif time.monotonic() < give_up:
+                time.sleep(WAIT_S)
+            else:
+                break
+        return self._process.returncode
 
     def how_it_ended(self, within_s: float = 0.0) -> str | None:
         """`exited with status 3`, `was killed by SIGSEGV`; None if it is still running."""
@@ -69,7 +87,8 @@ class BareProcess:
         """End it, if it has not ended, and all that it has started in its session."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
+        while self.exit_status(1.0) is None:
+            pass
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 pipe.close()
