@@ -4,6 +4,9 @@
 # make bench-tournament  what a tournament costs beyond its games; a second worker; reports
 # make bench-rate        `referee rate` against a plain read of the same file
 # make bench-confinement what confinement costs per answer and per start
+# make bench-full        the same in a small virtual machine, with level full
+# make bench-hall        the delay of bots that connect, to a bare ZeroMQ exchange
+# make bench-viewers     what 500 viewers and 200 page views a second cost the games of a daemon
 # make test-full         the tests of confinement in a small virtual machine, at level full
 # make fuzz              fuzzes what strangers send and write, SECONDS=60 for each target
 # make soak              honest, broken and hostile bots for SECONDS=60, and what is left of them
@@ -17,8 +20,8 @@ FUZZ_READY := $(VENV)/.ready-fuzz
 WORKERS ?= 4
 SECONDS ?= 60
 
-.PHONY: help demo test test-full lint bench bench-tournament bench-rate bench-confinement fuzz soak \
-  packages clean
+.PHONY: help demo test test-full lint bench bench-tournament bench-rate bench-hall bench-viewers \
+  bench-confinement bench-full fuzz soak packages machine clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -63,7 +66,7 @@ lint: $(TEST_READY)
 
 # What tests need beyond Python. Each is one Debian package; without it, its tests say so and skip.
 packages: $(TEST_READY)
-	@$(BIN)/python tests/packages.py
+	@$(BIN)/python -m tests.packages
 
 bench: $(READY)
 	@$(BIN)/python benchmarks/bench.py
@@ -77,6 +80,12 @@ bench-rate: $(READY)
 bench-confinement: $(READY)
 	@$(BIN)/python benchmarks/confinement.py
 
+bench-hall: $(READY)
+	@$(BIN)/python benchmarks/hall.py
+
+bench-viewers: $(READY)
+	@$(BIN)/python benchmarks/viewers.py
+
 fuzz: $(FUZZ_READY)
 	@$(BIN)/python -m fuzz.run $(TARGET) --seconds $(SECONDS)
 
@@ -84,9 +93,17 @@ soak: packages
 	@$(BIN)/python -m soak.run --seconds $(SECONDS) $(if $(SANDBOX),--sandbox $(SANDBOX))
 
 # Control groups need a kernel that has them: one that runs as a process, from a Debian package.
-test-full: packages
-	@$(BIN)/python tests/vm/run_in_vm.py --timeout 3000 env REFEREE_TEST_LEVEL=full \
+machine: $(TEST_READY)
+	@$(BIN)/python -m tests.packages --full
+
+test-full: machine
+	@$(BIN)/python tests/vm/run_in_vm.py --timeout 5400 env \
+	  REFEREE_TEST_LEVEL=full REFEREE_TEST_PACE=4 \
 	  $(BIN)/python -m pytest -q -p no:cacheprovider tests/confinement tests/hostile
+
+bench-full: machine
+	@$(BIN)/python tests/vm/run_in_vm.py --timeout 3000 \
+	  $(BIN)/python benchmarks/confinement.py --games 200
 
 clean:
 	rm -rf $(VENV) dist build benchmarks/bin .fuzz .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -31,7 +31,7 @@ class BotInfo(Struct, frozen=True, forbid_unknown_fields=True):
     hash: str
 
 
-class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
     """One game. protocol.md says what each field means."""
 
     format: int = FORMAT

@@ -73,6 +73,26 @@ def game_orders(
     return sorted(orders, key=lambda order: order.leg)
 
 
+def fresh_orders(branch: str, numbers: Iterable[int], *, prefix: str = "") -> list[GameOrder]:
+    """These games of a pairing, each with chance of its own: for hidden chance and lasting bots.
+
+    Bots that connected from elsewhere cannot be started anew between two legs: the second game of
+    a pair would be played by somebody who has seen the other hand. So there are no pairs here, and
+    a game counts alone; seats are swapped all the same.
+    """
+    return [
+        GameOrder(
+            game=f"{prefix}{number}",
+            pair=number,
+            swapped=number % 2 == 0,
+            leg=0,
+            chance_seed=f"{branch}/game {number}",
+            bot_seeds=_bot_seeds(branch, number),
+        )
+        for number in numbers
+    ]
+
+
 def _bot_seeds(branch: str, number: int) -> tuple[int, int]:
     digest = hashlib.blake2b(f"{branch}#{number}".encode(), digest_size=16, person=b"bots").digest()
     # 53 bits: every language can hold them, those whose only number is a double too.

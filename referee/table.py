@@ -199,11 +199,11 @@ class Table:
         if self._notes:
             self._keep_notes(plays)
         self.position = after = variant.apply(before, plays, self.chance)
-        moves, events = self.moves, variant.events
+        moves = self.moves
         moves += plays
         known_to_first, known_to_second = self._events
-        known_to_first += events(before, plays, after, 0)
-        known_to_second += events(before, plays, after, 1)
+        known_to_first += variant.events(before, plays, after, 0)
+        known_to_second += variant.events(before, plays, after, 1)
         answers[0] = answers[1] = None
         if len(moves) > variant.most_plays:
             raise RuntimeError(

@@ -1,13 +1,22 @@
-"""What the tests need beyond Python: Debian packages, installed by root, named to anyone else."""
+"""What the tests need beyond Python: Debian packages, installed by root, named to anyone else.
+
+    python -m tests.packages [--full]
+
+With --full also what it takes to boot the machine in which `make test-full` runs. Without that
+machine there is nothing to run, which is an error; without the others some tests are skipped.
+"""
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 
 from referee.bots.confinement.walls import search_path
+from tests.vm.run_in_vm import lacking, usual_machine
 
 NEEDED = {
     "gcc": "gcc libc6-dev",
@@ -45,22 +54,32 @@ def works(command: str) -> bool:
     return subprocess.run(compile_it, input=source, capture_output=True).returncode == 0
 
 
-def main() -> int:
-    lacking = missing()
-    if not lacking:
+def install(packages: list[str]) -> bool:
+    """Whether they are there now."""
+    print(f"Installing what the tests need: {' '.join(packages)}", flush=True)
+    for command in (("update",), ("install", "--yes", *packages)):
+        if subprocess.run(["apt-get", "--quiet=2", *command], stdout=subprocess.DEVNULL).returncode:
+            print(f"apt-get {' '.join(command)} failed", file=sys.stderr)
+            return False
+    return True
+
+
+def main(words: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(description="Install what the tests need, or name it.")
+    parser.add_argument("--full", action="store_true", help="what make test-full needs, too")
+    machine = lacking(usual_machine()) if parser.parse_args(words).full else []
+    some = missing()
+    packages = list(dict.fromkeys([*machine, *" ".join(some.values()).split()]))
+    if not packages:
         return 0
-    packages = " ".join(lacking.values())
-    install = f"apt-get install --yes {packages}"
-    if os.geteuid() != 0 or shutil.which("apt-get") is None:
-        print(f"Some tests need {', '.join(lacking)}; they are skipped. To have them: {install}")
+    if os.geteuid() == 0 and shutil.which("apt-get") and install(packages):
         return 0
-    print(f"Installing what the tests need: {packages}")
-    for command in ("apt-get update --quiet=2", install + " --quiet=2"):
-        if subprocess.run(command.split(), stdout=subprocess.DEVNULL).returncode:
-            print(f"{command} failed; the tests that need it are skipped", file=sys.stderr)
-            return 0
-    return 0
+    told = f"Some tests need {', '.join(some)}; they are skipped"
+    if machine:
+        told = "test-full needs another kernel, and what boots it"
+    print(f"{told}. To have it: apt-get install --yes {' '.join(packages)}")
+    return 2 if machine else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

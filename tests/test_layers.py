@@ -15,8 +15,12 @@ ROOT = Path(__file__).parents[1]
 LAYERS = {
     "__main__": 6,
     "cli": 6,
+    "daemon": 6,
+    "web": 6,
     "reports": 5,
     "tournament": 4,
+    "ladder": 4,
+    "connecting": 4,
     "match": 4,
     "deciding": 4,
     "sparring": 4,

@@ -20,12 +20,12 @@ from referee.verdict import Ending, Verdict
 class Bookkeeper:
     """Makes the records of one pairing."""
 
-    __slots__ = ("_millisecond", "_stamp", "_templates")
+    __slots__ = ("_millisecond", "_second", "_stamp", "_templates", "_to_the_second")
 
     def __init__(self, setting: Setting) -> None:
         self._templates = (_template(setting), _template(setting, swapped=True))
-        self._millisecond = 0
-        self._stamp = ""
+        self._second = self._millisecond = 0
+        self._stamp = self._to_the_second = ""
 
     def record(
         self,
@@ -66,12 +66,15 @@ class Bookkeeper:
         )
 
     def _timestamp(self, at: float) -> str:
-        """UTC with milliseconds. Several games begin in one of them."""
+        """UTC with milliseconds. Several games begin in one of them, and many in one second."""
         millisecond = int(at * 1000)
         if millisecond != self._millisecond:
             self._millisecond = millisecond
-            seconds, rest = divmod(millisecond, 1000)
-            self._stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{rest:03d}Z"
+            second, rest = divmod(millisecond, 1000)
+            if second != self._second:
+                self._second = second
+                self._to_the_second = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
+            self._stamp = f"{self._to_the_second}.{rest:03d}Z"
         return self._stamp
 
 

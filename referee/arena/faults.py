@@ -10,13 +10,15 @@ import contextlib
 import select
 import time
 from collections.abc import Callable, Iterator
+from typing import Protocol
 
 from referee.arena.game import Game
 from referee.arena.games import Games
-from referee.arena.player import NO_LINE_END, Player
+from referee.arena.hints import Hints
+from referee.arena.player import Player
 from referee.arena.switchboard import Switchboard
 from referee.clock import NS_PER_MS, BankClock
-from referee.protocol.codec import encode, quote
+from referee.protocol.codec import quote
 from referee.protocol.messages import (
     FLOOD_BYTES,
     Error,
@@ -26,19 +28,26 @@ from referee.protocol.messages import (
     OddMoveReceived,
     ResignReceived,
 )
-from referee.protocol.session import State
+from referee.protocol.session import Session, State
 from referee.rules.variant import Seat
 from referee.verdict import ENDS_PROCESS, BotFault, Ending
 
-NO_FLUSH = "; does it flush its output?"
 FLOOD_LOOK_S = 0.1
 FLOOD_QUIET_MS = 5
 
 Answer = MoveReceived | OddMoveReceived | ResignReceived
 
 
+class Silent(Protocol):
+    """Who owes an answer."""
+
+    session: Session
+    fresh: bool
+    hints: Hints
+
+
 def no_answer(
-    player: Player, clock: BankClock, seat: Seat, warm_up_ns: int, *, silent: bool = True
+    player: Silent, clock: BankClock, seat: Seat, warm_up_ns: int, *, silent: bool = True
 ) -> BotFault:
     """That a player is late, what the time was made of that it had, and what to look for.
 
@@ -54,9 +63,9 @@ def no_answer(
     told = f"no answer within {(left_ns + sum(extra.values())) // NS_PER_MS} ms{made_of}"
     said = player.session.unfinished()
     if said:
-        told += NO_LINE_END
+        told += player.hints.half
     elif silent and player.fresh:
-        told += NO_FLUSH
+        told += player.hints.no_first_answer
     return BotFault(Ending.TIMEOUT, told, said)
 
 
@@ -179,9 +188,9 @@ class Faults:
     def _misbehaved(self, player: Player, event: Misbehaved, *, ended: bool) -> None:
         code, detail = Ending(event.code), event.detail
         if ended:
-            detail = player.last_words("closed its standard output")
+            detail = player.last_words(player.hints.closed_output)
             if event.received:
-                detail += " in the middle of a line"
+                detail += player.hints.in_the_middle
         elif code is Ending.GARBLED and self._keeps_talking(player):
             code, detail = Ending.FLOOD, f"more than {FLOOD_BYTES} bytes that nobody asked for"
         self._break(player, code, detail, event.received)
@@ -203,7 +212,7 @@ class Faults:
     def input_closed(self, player: Player) -> None:
         """The bot does not read any more."""
         with self._off_the_clock():
-            self._break(player, Ending.CRASH, player.last_words("closed its standard input"))
+            self._break(player, Ending.CRASH, player.last_words(player.hints.closed_input))
 
     def _break(
         self,
@@ -219,7 +228,7 @@ class Faults:
         if link is not None and code is not Ending.CRASH and session.state is not State.GREETING:
             # For its author's log, should it still read.
             with contextlib.suppress(BrokenPipeError):
-                link.write(encode([*player.outbox, Error(code, detail)]))
+                link.write(session.pack([*player.outbox, Error(code, detail)]))
         self.stop(player)
         self._games.fail_all(player, code, detail, said, spent_us, limit_us)
 

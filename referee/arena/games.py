@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Protocol
 
 from msgspec.structs import replace
 
 from referee.arena.bookkeeper import Bookkeeper
 from referee.arena.game import Game, Setting
-from referee.arena.player import Player
 from referee.clock import BankClock
-from referee.protocol.messages import Error, Start
+from referee.protocol.messages import Error, Start, ToBot
 from referee.record import Record
 from referee.schedule import ATTEMPTS, GameOrder
 from referee.verdict import AT_START, Ending, Fault, Verdict, blame
@@ -24,14 +24,28 @@ from referee.verdict import AT_START, Ending, Fault, Verdict, blame
 UNPLAYED = AT_START | {Ending.FORFEIT}
 
 
+class Seated(Protocol):
+    """One of the two who play, wherever they are: what it is told, and where it is to be asked."""
+
+    index: int
+    outbox: list[ToBot]
+    due: list[Game]
+
+    @property
+    def dropped(self) -> int:
+        """How many of its answers were late or given twice."""
+
+
 class Games:
-    """All games between the two players of a slot."""
+    """All games between two players."""
 
     __slots__ = (
         "_books",
         "_clock",
         "_dropped",
+        "_names",
         "_setting",
+        "_terms",
         "alone",
         "errors",
         "finished",
@@ -43,9 +57,14 @@ class Games:
         "waiting",
     )
 
-    def __init__(self, players: tuple[Player, Player], setting: Setting) -> None:
+    def __init__(self, players: tuple[Seated, Seated], setting: Setting) -> None:
         self.players = players
         self._setting = setting
+        variant, (first, second) = setting.variant, setting.players
+        self._terms = (variant.name, variant.rules, variant.settings, setting.clock)
+        """What is the same in the `start` of every game."""
+        self._names = ((first, second), (second, first))
+        """The players in seat order, by `swap`."""
         self._books = Bookkeeper(setting)
         clock = BankClock(setting.clock)
         self._clock = None if clock.banked else clock
@@ -70,34 +89,33 @@ class Games:
     def begin(self) -> None:
         """Open a table for the next game and tell both players."""
         order = self.waiting.popleft()
-        setting = self._setting
-        first, second = self.players
         try:
-            game = Game(order, setting, self._clock)
+            game = Game(order, self._setting, self._clock)
         except Exception as error:
             self._again_or_void(order, _nobody(Ending.REFEREE_ERROR, _where(error)))
             return
         self.open[id(game)] = game
-        names, swap, seeds = setting.players, game.swap, order.bot_seeds
-        if swap:
-            names = (names[1], names[0])
-        variant, clock, name = setting.variant, setting.clock, game.name
-        rules, options = variant.rules, variant.settings
-        first.outbox.append(
-            Start(name, variant.name, rules, options, swap, names, clock, seeds[swap])
-        )
+        first, second = self.players
+        name, swap, seeds = game.name, game.swap, order.bot_seeds
+        variant, rules, options, clock = self._terms
+        names, other = self._names[swap], 1 - swap
+        first.outbox.append(Start(name, variant, rules, options, swap, names, clock, seeds[swap]))
         second.outbox.append(
-            Start(name, variant.name, rules, options, 1 - swap, names, clock, seeds[1 - swap])
+            Start(name, variant, rules, options, other, names, clock, seeds[other])
         )
         self.after_round(game)
 
     def after_round(self, game: Game) -> None:
         """A round has been judged: ask on, or close the game."""
-        if game.table.verdict is not None:
+        due = game.table.due
+        if len(due) == 2:
+            first, second = self.players
+            first.due.append(game)
+            second.due.append(game)
+        elif due:
+            self.players[due[0] ^ game.swap].due.append(game)
+        else:
             self.finish(game)
-            return
-        for seat in game.table.due:
-            self.players[seat ^ game.swap].due.append(game)
 
     def finish(self, game: Game) -> None:
         """There is a verdict: tell both, and keep the record."""
@@ -116,7 +134,7 @@ class Games:
     # What seldom happens.
 
     def fail_one(
-        self, player: Player, game: Game, turn_id: int, code: Ending, detail: str, said: str
+        self, player: Seated, game: Game, turn_id: int, code: Ending, detail: str, said: str
     ) -> None:
         """A fault that names its game (illegal, resign) loses that game alone."""
         table = game.table
@@ -127,7 +145,7 @@ class Games:
 
     def fail_all(
         self,
-        player: Player,
+        player: Seated,
         code: Ending,
         detail: str,
         said: str = "",
@@ -186,6 +204,14 @@ class Games:
                 continue
             self._call_off(game, verdict)
             self._again_or_void(game.order, verdict)
+
+    def abandon(self) -> list[GameOrder]:
+        """Nobody can wait for the open games any more: they are void, and come back as orders."""
+        verdict = _nobody(Ending.VOID, "the referee stops")
+        games = list(self.open.values())
+        for game in games:
+            self._call_off(game, verdict)
+        return [game.order for game in games]
 
     def _call_off(self, game: Game, verdict: Verdict) -> None:
         """Take a game off the table; both players are told that it is void."""

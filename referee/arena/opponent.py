@@ -18,7 +18,7 @@ from referee.arena.stall import LATE_NS, SLICE_MS
 from referee.bots.confinement import UNCONFINED, Confinement
 from referee.bots.manifest import Bot
 from referee.clock import DEFAULT_STARTUP_MS, DEFAULT_WARM_UP_MS, NS_PER_MS
-from referee.protocol.codec import encode, quote
+from referee.protocol.codec import quote
 from referee.protocol.messages import (
     Error,
     Misbehaved,
@@ -136,7 +136,7 @@ class Opponent:
         poll.register(link.fd, select.POLLIN)
         woke_ns, spent_ns = time.monotonic_ns(), 0
         try:
-            link.write(encode(player.outbox))
+            link.write(session.pack(player.outbox))
             player.outbox.clear()
             while limit_ns is None or spent_ns <= limit_ns:
                 left_ms = SLICE_MS if limit_ns is None else (limit_ns - spent_ns) // NS_PER_MS + 1
@@ -161,16 +161,17 @@ class Opponent:
                 if answer is not None:
                     return answer, spent_ns
         except BrokenPipeError:
-            told = player.last_words("closed its standard input")
+            told = player.last_words(player.hints.closed_input)
             raise BotFault(Ending.CRASH, told) from None
         raise TimeoutError
 
     def _misbehaved(self, event: Misbehaved, *, ended: bool) -> BotFault:
         detail = event.detail
         if ended:
-            detail = self._player.last_words("closed its standard output")
+            hints = self._player.hints
+            detail = self._player.last_words(hints.closed_output)
             if event.received:
-                detail += " in the middle of a line"
+                detail += hints.in_the_middle
         return BotFault(Ending(event.code), detail, event.received)
 
     def _reproach(self, fault: BotFault) -> None:
@@ -182,5 +183,5 @@ class Opponent:
         if ends:
             if player.link is not None:
                 with contextlib.suppress(BrokenPipeError):
-                    player.link.write(encode(player.outbox))
+                    player.link.write(player.session.pack(player.outbox))
             player.stop()

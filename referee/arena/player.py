@@ -7,21 +7,19 @@ from it and started anew for the next game; a bot that fails to start three time
 from __future__ import annotations
 
 import contextlib
-import select
-import time
 from pathlib import Path
 
 from msgspec import Struct
 
 from referee.arena.game import Game
-from referee.arena.stall import LATE_NS, SLICE_MS
+from referee.arena.hints import hints_for
+from referee.arena.reaching import Patience, reach
 from referee.bots.confinement import UNCONFINED, Confinement
-from referee.bots.confinement.levels import Level
 from referee.bots.manifest import Bot
 from referee.bots.process import BotProcess, NoStart
-from referee.bots.starting import start_bot
+from referee.bots.starting import can_be_held, start_bot
 from referee.links.pipe import PipeLink
-from referee.protocol.codec import encode, excerpt
+from referee.protocol.codec import excerpt
 from referee.protocol.messages import HelloReceived, Misbehaved, ToBot
 from referee.protocol.session import Session, State
 from referee.verdict import AT_START, BotFault, Ending
@@ -29,7 +27,6 @@ from referee.version import __version__
 
 FAILED_STARTS = 3
 BYE_S = 1.0
-NO_LINE_END = "; something came, but not the end of its line"
 LOG_BYTES = 512 * 1024
 """What the log of all processes of a bot may hold before it is put aside; each adds 64 KiB."""
 
@@ -62,6 +59,7 @@ class Player:
         "fresh",
         "games_at_once",
         "hello",
+        "hints",
         "index",
         "limit_ns",
         "link",
@@ -77,10 +75,10 @@ class Player:
     def __init__(self, index: int, bot: Bot, upkeep: Upkeep) -> None:
         self.index = index
         self.bot = bot
+        self.hints = hints_for(bot)
         self._upkeep = upkeep
         confinement = upkeep.confinement
-        one_process = confinement.level is Level.STANDARD and bot.processes == 1
-        self._can_be_held = confinement.freeze and (one_process or confinement.level is Level.FULL)
+        self._can_be_held = confinement.freeze and can_be_held(bot, confinement)
         self.process: BotProcess | None = None
         self.link: PipeLink | None = None
         self.session = self._new_session()
@@ -160,12 +158,11 @@ class Player:
 
     def _start(self) -> PipeLink:
         bot, upkeep = self.bot, self._upkeep
-        self.session = self._new_session()
         self.outbox.clear()  # Games of the process before mean nothing to this one.
         self.fresh = True
         self.starts += 1
         self._make_room_for_log()
-        left_s = upkeep.startup_ms / 1000
+        patience = Patience(upkeep.startup_ms)
         try:
             self.process = process = start_bot(
                 bot,
@@ -176,24 +173,19 @@ class Player:
             process.await_start(upkeep.startup_ms / 1000)
         except NoStart as problem:
             raise BotFault(Ending.NO_START, str(problem)) from None
-        self.link = link = PipeLink(process.stdin, process.stdout)
-        poll = select.poll()
-        poll.register(link.fd, select.POLLIN)
+        self.link, self.session = reach(process, patience, upkeep.confinement.limits.turn)
+        link = self.link
         try:
             link.write(self.session.hello(__version__))
         except BrokenPipeError:
-            raise BotFault(Ending.NO_START, self.last_words("closed its input")) from None
+            raise BotFault(Ending.NO_START, self.last_words(self.hints.closed_input)) from None
         while self.session.state is State.GREETING:
-            # In slices, each counted for no more than its length: while the referee itself
-            # stands still, no bot is late.
-            began = time.monotonic()
-            ready = poll.poll(SLICE_MS)
-            left_s -= min(time.monotonic() - began, LATE_NS / 1e9)
-            if not ready and left_s > 0:
+            ready = patience.await_words(link.fd)
+            if not ready and not patience.over:
                 continue
             if not ready:
                 said = self.session.unfinished()
-                hint = NO_LINE_END if said else "; does it flush its output?"
+                hint = self.hints.half if said else self.hints.no_hello
                 detail = f"no hello within {upkeep.startup_ms} ms{hint}"
                 raise BotFault(Ending.NO_HELLO, detail, said)
             data = link.read()
@@ -206,9 +198,10 @@ class Player:
                     named = event.variants if bot.variants is None else None
                     if named is not None and upkeep.variant not in (None, *named):
                         detail = f"its hello names {', '.join(named)}, not {upkeep.variant}"
-                        raise BotFault(Ending.NO_HELLO, detail, excerpt(data.strip()))
+                        said = "" if process.endpoint else excerpt(data.strip())
+                        raise BotFault(Ending.NO_HELLO, detail, said)
                 elif isinstance(event, Misbehaved):
-                    detail = event.detail if data else self.last_words("closed its output")
+                    detail = event.detail if data else self.last_words(self.hints.closed_output)
                     raise BotFault(Ending(event.code), detail, event.received)
         return link
 
@@ -233,7 +226,7 @@ class Player:
         if self.link is not None and self.session.state is State.PLAYING:
             try:
                 if self.outbox:
-                    self.link.write(encode(self.outbox))
+                    self.link.write(self.session.pack(self.outbox))
                 self.link.write(self.session.bye())
             except BrokenPipeError:
                 pass

@@ -32,7 +32,6 @@ from referee.bots.confinement import UNCONFINED, Confinement
 from referee.bots.manifest import Bot
 from referee.clock import DEFAULT_STARTUP_MS, DEFAULT_WARM_UP_MS, NS_PER_MS
 from referee.links.pipe import READ_SIZE
-from referee.protocol.codec import encode
 from referee.protocol.messages import (
     MoveReceived,
     Turn,
@@ -164,7 +163,7 @@ class Slot:
         else:
             player.limit_ns = self._move_limit_ns
         try:
-            data = encode(outbox)
+            data = session.pack(outbox)
         except Exception:
             data = self._encode_what_can_be(player)
         outbox.clear()
@@ -212,6 +211,8 @@ class Slot:
                     data = read(fd, READ_SIZE)
                 except BlockingIOError:
                     continue
+                except ConnectionResetError:  # a socket, closed with something unread
+                    data = b""
                 session, index, take = speaker.session, speaker.index, speaker.turns.pop
                 for event in session.receive(data) if data else session.end_of_input():
                     if type(event) is not MoveReceived:
@@ -376,7 +377,7 @@ class Slot:
         lines = b""
         for message in player.outbox:
             try:
-                lines += encode([message])
+                lines += player.session.pack([message])
             except Exception as error:
                 if isinstance(message, Turn):
                     player.session.withdraw(message.id)

@@ -19,8 +19,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, cast
 
+from referee.bots.contents import MOST_FILES, MOST_LEVELS
+
 PIECE = 64 * 1024
-MOST_FILES = 100_000
 MOST_AT_ONCE = 1024 * 1024
 
 
@@ -96,8 +97,9 @@ class _Taken:
         name = _inside(member.name)
         target = self._folder / name
         if member.isdir():
-            target.mkdir(exist_ok=True)
-            target.chmod(0o755)
+            if name != ".":
+                target.mkdir(exist_ok=True)
+                target.chmod(0o755)
         elif member.issym():
             self._links.append((target, member.linkname))
         elif member.islnk():
@@ -136,4 +138,6 @@ def _inside(name: str) -> str:
     plain = posixpath.normpath(name)
     if plain.startswith(("/", "../")) or plain == ".." or "\0" in plain:
         raise BadArchive(f"{name} leads out of the folder")
+    if plain.count("/") >= MOST_LEVELS:
+        raise BadArchive(f"it has more than {MOST_LEVELS} folders within one another")
     return plain

@@ -30,10 +30,18 @@ from referee.bots.confinement.identity import servant
 from referee.bots.confinement.levels import Level
 from referee.bots.confinement.limits import BUILD_LIMITS
 from referee.bots.confinement.walls import BOT_FOLDER, View
-from referee.bots.contents import LeadsOut, copy_folder, empty, hash_folder, open_up
+from referee.bots.contents import (
+    LeadsOut,
+    TooMuch,
+    contents,
+    copy_folder,
+    empty,
+    hash_folder,
+    open_up,
+)
 from referee.bots.environment import environment, is_there
 from referee.bots.manifest import BadBot, Bot
-from referee.bots.process import BotProcess, NoStart, told_status
+from referee.bots.process import BotProcess, NoStart
 from referee.bots.staging import staged
 from referee.clock import DEFAULT_BUILD_MS, show_ms
 
@@ -45,6 +53,8 @@ SOURCE = "/source"
 """Where a confined build finds the bot's folder."""
 IN_MEMORY = ("sh", "-c", f'cp -R {SOURCE}/. . && "$@" >&2 && exec tar -cf - .', "sh")
 """Copy, build, and hand out what there is then."""
+BUILD, PACKING = "the build", "tar, which packs what the build made,"
+"""Whatever can fail."""
 STATUS_S = 5.0
 """From the end of what a build hands out to its own."""
 NOT_FOUND = 127
@@ -105,7 +115,8 @@ def _copy(
 ) -> Path:
     """The folder in which this very bot is built for this kind of machine."""
     confined = confinement.level is not Level.NONE
-    cache = readable_cache(cache, by_others=confined and servant() is not None)
+    reader = servant() if confined else None
+    cache = readable_cache(cache, reader)
 
     def make(folder: Path) -> None:
         _must_be_there(bot, bot.build, confinement)
@@ -124,7 +135,7 @@ def _copy(
         if confined:
             # Compilers write paths down, and a confined build sees other ones.
             name += "-confined"
-        return kept(cache, name, make, wait_ms=limit_ms, who=bot.name)
+        return kept(cache, name, make, wait_ms=limit_ms, who=bot.name, reader=reader)
     except LeadsOut as link:
         raise BuildFailed(
             f"{link}: a link that leads out of the bot's folder; what is built needs all that it "
@@ -132,6 +143,8 @@ def _copy(
         ) from None
     except Busy as busy:
         raise BuildFailed(str(busy)) from None
+    except TooMuch as much:
+        raise BadBot(f"{bot.name}: {much.filename}: {much.strerror}") from None
     except OSError as error:
         raise BadBot(f"{bot.name}: cannot be built in {cache}: {error.strerror}") from None
 
@@ -146,12 +159,16 @@ def _build(bot: Bot, folder: Path, limit_ms: int) -> None:
         try:
             process.await_start(limit_ms / 1000)
             process.end_input()
-            status = process.exit_status(limit_ms / 1000)
+            ended = _ended(process, limit_ms / 1000, limit_ms)
         finally:
             process.close()
+        _must_have_worked(bot, ended, log)
+        contents(folder)
     except NoStart as problem:
         raise BuildFailed(f"{bot.name}: the build could not be run: {problem}") from None
-    _must_have_worked(bot, status, log, limit_ms)
+    except TooMuch as much:
+        told = f"the build made what cannot be kept: {much.strerror}"
+        raise BuildFailed(f"{bot.name}: {told}") from None
 
 
 def _build_confined(bot: Bot, folder: Path, confinement: Confinement, limit_ms: int) -> None:
@@ -170,10 +187,13 @@ def _build_confined(bot: Bot, folder: Path, confinement: Confinement, limit_ms: 
         process.await_start(limit_ms / 1000)
         process.end_input()
         with receive(process.stdout, limit_ms / 1000, BUILD_LIMITS.disk) as archive:
-            status = process.exit_status(STATUS_S if archive is not None else 0.0)
+            ended = _ended(process, STATUS_S if archive is not None else 0.0, limit_ms)
             process.close()
-            _must_have_worked(bot, status, log, limit_ms)
+            # Nothing but the archive goes out there: with the first byte of it the build was over.
+            packed = archive is not None and archive.read(1) != b""
+            _must_have_worked(bot, ended, log, PACKING if packed else BUILD)
             if archive is not None:
+                archive.seek(0)
                 empty(folder)
                 unpack(archive, folder, BUILD_LIMITS.disk)
     except NoStart as problem:
@@ -191,15 +211,22 @@ def _copy_content(bot: Bot, folder: Path) -> None:
         raise BadBot(f"{bot.name}: {bot.folder} has changed since it was read")
 
 
-def _must_have_worked(bot: Bot, status: int | None, log: Path, limit_ms: int) -> None:
+def _ended(process: BotProcess, within_s: float, limit_ms: int) -> tuple[int | None, str]:
+    """Its exit status, None for none, and how it ended in words."""
+    status = process.exit_status(within_s)
+    return status, process.how_it_ended() or f"did not end within {show_ms(limit_ms)}"
+
+
+def _must_have_worked(
+    bot: Bot, ended: tuple[int | None, str], log: Path, what: str = BUILD
+) -> None:
+    status, how = ended
     said = _said(log)
     named = _NAMED.search(said)
     if status == NOT_FOUND and named is not None:
         raise MissingCommand(f"{bot.name}: the command {named[1]} was not found")
     if status != 0:
-        limit = f"did not end within {show_ms(limit_ms)}"
-        how = limit if status is None else told_status(status)
-        failed = BuildFailed(f"{bot.name}: the build {how}: {shlex.join(bot.build)}")
+        failed = BuildFailed(f"{bot.name}: {what} {how}: {shlex.join(bot.build)}")
         failed.quoted = said
         raise failed
 

@@ -3,6 +3,9 @@
 A folder is known by its name, which has the content's hash in it, so what is there is right for
 ever. It counts once a file beside it says that it is whole, which is written last; of all processes
 that want it, one makes it and the others wait.
+
+What root makes here for bots that are handed to another user may come from places that root alone
+can read. So of all others, that user's group alone may enter a folder, and the cache.
 """
 
 from __future__ import annotations
@@ -10,12 +13,12 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from referee.bots.confinement.identity import may_pass
+from referee.bots.contents import remove
 from referee.bots.manifest import BadBot
 from referee.clock import show_ms
 
@@ -24,8 +27,8 @@ SHOWN_NAME = 20
 """Of a bot's name in that of its folder: a file's name may have 255 bytes."""
 UNUSED_S = 30 * 86_400
 """After which a folder is taken away when another one is made."""
-FOR_ALL = Path("/var/cache")
-"""Where root keeps what others may read."""
+FOR_BOTS = Path("/var/cache")
+"""Where root keeps what the user may read to whom bots are handed."""
 
 
 class Busy(BadBot):
@@ -39,37 +42,73 @@ def default_cache() -> Path:
     return home / "referee" / "builds"
 
 
-def readable_cache(wanted: Path | None, *, by_others: bool) -> Path:
-    """The cache that was asked for or is usual; another where others have to read and cannot."""
+def readable_cache(wanted: Path | None, by: int | None) -> Path:
+    """The cache that was asked for or is usual; another where this user has to read and cannot."""
     cache = wanted or default_cache()
-    if by_others and not may_pass(cache):
-        return FOR_ALL / "referee" / "builds"
+    if by is not None and not may_pass(cache, by):
+        return FOR_BOTS / "referee" / "builds"
     return cache
 
 
-def kept(cache: Path, name: str, make: Callable[[Path], None], *, wait_ms: int, who: str) -> Path:
+def kept(
+    cache: Path,
+    name: str,
+    make: Callable[[Path], None],
+    *,
+    wait_ms: int,
+    who: str,
+    reader: int | None = None,
+) -> Path:
     """The folder of this name. If it is not there, `make` fills an empty one.
 
-    Raises Busy where another process takes longer than `wait_ms`, OSError, and what `make` raises.
+    With a `reader`, nobody else but its owner may enter it. Raises Busy where another process takes
+    longer than `wait_ms`, OSError, and what `make` raises.
     """
     folder = cache / name
     whole = folder.with_name(f"{name}.whole")
+    if not cache.is_dir():
+        cache.mkdir(parents=True, exist_ok=True)
+        _let_in(cache, reader)
+    elif reader is not None and cache.parent.name == "referee":
+        # Our own, from a time when everybody could enter it.
+        _let_in(cache, reader)
     if _is_whole(whole):
+        if reader is not None:
+            _let_in(folder, reader)
         return folder
-    cache.mkdir(parents=True, exist_ok=True)
     _tidy(cache)
     with _alone(cache / f"{name}.lock", wait_ms, who):
         if not _is_whole(whole):
-            shutil.rmtree(folder, ignore_errors=True)
+            remove(folder)
             try:
-                folder.mkdir()
-                folder.chmod(0o755)
+                folder.mkdir(mode=0o700)
+                _let_in(folder, reader)
                 make(folder)
             except BaseException:
-                shutil.rmtree(folder, ignore_errors=True)
+                remove(folder)
                 raise
             whole.touch()
     return folder
+
+
+def is_kept(cache: Path, name: str) -> bool:
+    return (cache / f"{name}.whole").exists()
+
+
+def forget(cache: Path, name: str) -> None:
+    """Take a folder away, as if it had never been made."""
+    (cache / f"{name}.whole").unlink(missing_ok=True)
+    remove(cache / name)
+
+
+def _let_in(folder: Path, reader: int | None) -> None:
+    """Everybody, or of all others this one group."""
+    info = folder.stat()
+    group, mode = (info.st_gid, 0o755) if reader is None else (reader, 0o750)
+    if info.st_gid != group:
+        os.chown(folder, -1, group)
+    if info.st_mode & 0o7777 != mode:
+        folder.chmod(mode)
 
 
 def _is_whole(mark: Path) -> bool:
@@ -89,7 +128,7 @@ def _tidy(cache: Path) -> None:
         with contextlib.suppress(OSError):
             if mark.stat().st_mtime < long_ago:
                 mark.unlink()
-                shutil.rmtree(mark.with_suffix(""), ignore_errors=True)
+                remove(mark.with_suffix(""))
                 for left in (".lock", ".log"):
                     mark.with_suffix(left).unlink(missing_ok=True)
 

@@ -2,27 +2,47 @@
 
 A link counts as what it says, not as what it leads to: what is inside the folder is seen in its own
 place, and what is outside is not the bot's.
+
+What strangers hand in is bounded: it is looked at before anything of it is read, and a folder that
+is too deep, too large or too full is no bot's.
 """
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import os
 import shutil
 import stat
+import subprocess
+from collections.abc import Iterator
 from io import BufferedReader
 from pathlib import Path
+
+from referee.bots.confinement.limits import GIB, show_size
 
 LYING_ABOUT = frozenset({".git", "__pycache__"})
 """Names that make no difference to what the bot is."""
 DIGITS = 32
 """Of a hash: whoever writes both sides finds two that agree in half as many."""
 KINDS = (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK)
+MOST_LEVELS = 64
+"""Of folders within one another."""
+MOST_FILES = 100_000
+"""Files, folders and links together."""
+MOST_BYTES = 2 * GIB
 
 
 class LeadsOut(Exception):
     """A link in the folder leads out of it; the message is its path."""
+
+
+class TooMuch(OSError):
+    """A folder that holds more than any bot does; `strerror` says of what."""
+
+    def __init__(self, told: str, folder: Path) -> None:
+        super().__init__(errno.EFBIG, told, str(folder))
 
 
 def hash_folder(folder: Path) -> str:
@@ -37,6 +57,8 @@ def hash_folder(folder: Path) -> str:
 def hash_file(path: Path) -> str:
     """Of every byte. Raises OSError."""
     with _plain_file(path) as file:
+        if os.fstat(file.fileno()).st_size > MOST_BYTES:
+            raise TooMuch(_too_large(), path)
         return hashlib.file_digest(file, "sha256").hexdigest()[:DIGITS]
 
 
@@ -61,14 +83,24 @@ def empty(folder: Path) -> None:
     """Take everything out of it."""
     for path in folder.iterdir():
         if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
+            remove(path)
         else:
             path.unlink()
 
 
+def remove(folder: Path) -> None:
+    """A folder with all that is in it, as far as that can be done."""
+    # Python takes a frame of its stack and a descriptor for each level, and a build may have made
+    # more levels than it has of either.
+    with contextlib.suppress(RecursionError):
+        shutil.rmtree(folder, ignore_errors=True)
+    if os.path.lexists(folder):
+        subprocess.run(["rm", "-rf", "--", str(folder)], capture_output=True, check=False)
+
+
 def open_up(folder: Path) -> None:
-    """Let everybody read it, and run what the owner may run."""
-    for path in (folder, *(folder / each for each in contents(folder))):
+    """Let everybody who may enter it read all that is in it, and run what the owner may run."""
+    for path in (folder / each for each in contents(folder)):
         kind = _kind(path)
         if kind != stat.S_IFLNK:
             runs = kind == stat.S_IFDIR or path.stat().st_mode & stat.S_IXUSR
@@ -78,14 +110,40 @@ def open_up(folder: Path) -> None:
 def contents(folder: Path) -> list[Path]:
     """Its files, folders and links, relative to it, a folder before what it holds. Raises OSError.
 
-    Pipes, sockets and devices are no content: reading one may take for ever.
+    Pipes, sockets and devices are no content: reading one may take for ever. Nothing is read here,
+    so what is too much is known before anybody waits for it (TooMuch).
     """
     found: list[Path] = []
-    for place, folders, files in os.walk(folder, onerror=_refuse):
-        folders[:] = [name for name in folders if name not in LYING_ABOUT]
-        here = Path(place).relative_to(folder)
-        found += [here / name for name in (*folders, *files) if name not in LYING_ABOUT]
-    return sorted(path for path in found if _kind(folder / path) in KINDS)
+    size = 0
+    for number, (path, info) in enumerate(walk(folder, LYING_ABOUT), start=1):
+        kind = stat.S_IFMT(info.st_mode)
+        size += info.st_size if kind == stat.S_IFREG else 0
+        if number > MOST_FILES:
+            raise TooMuch(f"more than {MOST_FILES} files and folders in it", folder)
+        if size > MOST_BYTES:
+            raise TooMuch(_too_large(), folder)
+        if len(path.parts) > MOST_LEVELS:
+            raise TooMuch(f"more than {MOST_LEVELS} folders within one another in it", folder)
+        if kind in KINDS:
+            found.append(path)
+    return sorted(found)
+
+
+def walk(folder: Path, but: frozenset[str] = frozenset()) -> Iterator[tuple[Path, os.stat_result]]:
+    """Everything in a folder, relative to it, but for these names. Raises OSError.
+
+    However deep it is: os.walk takes a frame of the stack for each level.
+    """
+    unseen = [Path()]
+    while unseen:
+        here = unseen.pop()
+        with os.scandir(folder / here) as entries:
+            for entry in entries:
+                if entry.name not in but:
+                    info = entry.stat(follow_symlinks=False)
+                    yield here / entry.name, info
+                    if stat.S_ISDIR(info.st_mode):
+                        unseen.append(here / entry.name)
 
 
 def copy_file(source: Path, target: Path) -> None:
@@ -126,5 +184,5 @@ def _within(root: str, path: str) -> bool:
     return path == root or path.startswith(root + os.sep)
 
 
-def _refuse(error: OSError) -> None:
-    raise error
+def _too_large() -> str:
+    return f"larger than {show_size(MOST_BYTES)} in all"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import re
 import shlex
+import stat
 import tomllib
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
@@ -14,16 +16,36 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from referee.bots.confinement.limits import RANGES, BadLimit, read_limits
-from referee.bots.contents import DIGITS, hash_folder
+from referee.bots.confinement.limits import RANGES, BadLimit, as_written, read_limits, show_size
+from referee.bots.contents import DIGITS, MOST_BYTES, hash_folder
 from referee.mistake import Mistake
 from referee.protocol.messages import NAME_LIMIT
 
 MANIFEST = "bot.toml"
 PYTHON = "python3"
 """The one program that every installation has."""
+STDIO, ZMQ = "stdio", "zmq"
+"""How a bot talks to the referee: over its standard input and output, or over ZeroMQ."""
 LATER = ("portable",)
 """Keys that are planned. To take them and do nothing would promise what is not kept."""
+LARGEST = 1_000_000
+"""Bytes of a manifest."""
+TEXT, WHOLE, WORDS = "text in quotes", "a whole number", "a list of texts"
+KINDS: dict[str, tuple[type, str]] = {
+    "name": (str, TEXT),
+    "command": (list, WORDS),
+    "build": (list, WORDS),
+    "description": (str, TEXT),
+    "version": (str, TEXT),
+    "author": (str, TEXT),
+    "variants": (list, WORDS),
+    "games_at_once": (int, WHOLE),
+    "transport": (str, TEXT),
+    "env": (dict, 'a table of texts, for example env = {LEVEL = "3"}'),
+    "processes": (int, WHOLE),
+    "limits": (dict, 'a table, for example limits = {memory = "256M"}'),
+}
+"""What each key holds, and how that is told."""
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _NAME = re.compile(r"[\w][\w .+#()-]*")
 
@@ -43,7 +65,7 @@ class Manifest(Struct, frozen=True, forbid_unknown_fields=True):
     author: str = ""
     variants: list[str] | None = None
     games_at_once: int | None = None
-    transport: str = "stdio"
+    transport: str = STDIO
     env: dict[str, str] = {}
     processes: int = 1
     limits: dict[str, int | str] = {}
@@ -65,6 +87,7 @@ class Bot(Struct, frozen=True, kw_only=True):
     """The variants that it plays; None is all of them."""
     games_at_once: int | None = None
     """None where the manifest leaves it to the bot's hello."""
+    transport: str = STDIO
     env: Mapping[str, str] = {}
     processes: int = 1
     """How many it runs at a time, where it is confined."""
@@ -108,12 +131,15 @@ def is_sample(bot: Bot) -> bool:
 
 
 def usual_bots() -> list[str]:
-    """The sample bots that play where nobody names others: those in Python.
+    """The sample bots that play where nobody names others: those in Python, over pipes.
 
-    Those in other languages have to be asked for: what an installation plays without a word must
-    not depend on the compilers that happen to be there.
+    Those in other languages, and those that need a library, have to be asked for: what an
+    installation plays without a word must not depend on what else happens to be there.
     """
-    return [name for name, folder in sample_bots().items() if read_bot(folder).command[0] == PYTHON]
+    bots = {name: read_bot(folder) for name, folder in sample_bots().items()}
+    return [
+        name for name, bot in bots.items() if bot.command[0] == PYTHON and bot.transport == STDIO
+    ]
 
 
 def find_bot(text: str) -> Bot:
@@ -166,6 +192,7 @@ def read_bot(folder: Path) -> Bot:
         folder=folder.resolve(),
         variants=None if manifest.variants is None else tuple(manifest.variants),
         games_at_once=manifest.games_at_once,
+        transport=manifest.transport,
         env=manifest.env,
         processes=manifest.processes,
         limits=manifest.limits,
@@ -177,9 +204,11 @@ def read_bot(folder: Path) -> Bot:
 
 def _read_manifest(path: Path) -> Manifest:
     try:
-        raw = tomllib.loads(path.read_text("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raw = tomllib.loads(_text(path))
+    except tomllib.TOMLDecodeError as error:
         raise BadBot(f"{path}: {error}") from None
+    except UnicodeDecodeError:
+        raise BadBot(f"{path}: not UTF-8 text") from None
     except RecursionError:
         raise BadBot(f"{path}: lists within lists, too deep to read") from None
     except ValueError as error:  # a number of more digits than Python reads
@@ -193,6 +222,7 @@ def _read_manifest(path: Path) -> Manifest:
         near = get_close_matches(unknown[0], Manifest.__struct_fields__, n=1)
         hint = f"did you mean {near[0]}?" if near else "known are " + _known_keys()
         raise BadBot(f"{path}: unknown key {unknown[0]!r}; {hint}")
+    _check_kinds(path, raw)
     try:
         manifest = msgspec.convert(raw, Manifest)
     except msgspec.ValidationError as error:
@@ -207,18 +237,49 @@ def _read_manifest(path: Path) -> Manifest:
         raise BadBot(f"{path}: build must be a list of words, for example {example}")
     if manifest.games_at_once is not None and not 1 <= manifest.games_at_once <= 10_000:
         raise BadBot(f"{path}: games_at_once must be 1 to 10000")
-    if manifest.transport != "stdio":
-        raise BadBot(f'{path}: transport must be "stdio", not {manifest.transport!r}')
+    if manifest.transport not in (STDIO, ZMQ):
+        raise BadBot(f'{path}: transport must be "stdio" or "zmq", not {manifest.transport!r}')
     if not 1 <= manifest.processes <= RANGES["processes"][1]:
         raise BadBot(f"{path}: processes must be 1 to {RANGES['processes'][1]}")
-    try:
-        read_limits(manifest.limits)
-    except BadLimit as bad:
-        raise BadBot(f"{path}: {bad}") from None
     for name, value in manifest.env.items():
         if not _VARIABLE.fullmatch(name) or "\0" in value:
             raise BadBot(f"{path}: env cannot set {name!r} to {value!r}")
     return manifest
+
+
+def _text(path: Path) -> str:
+    """Of a plain file: of a pipe or a device one could read for ever. Raises OSError, ValueError.
+
+    The file may have become something else since it was looked at.
+    """
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(fd, "rb") as file:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise OSError(errno.EINVAL, "no plain file")
+        data = file.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        raise OSError(errno.EFBIG, f"larger than {LARGEST} bytes, so no manifest")
+    return data.decode("utf-8").replace("\r\n", "\n")
+
+
+def _check_kinds(path: Path, raw: Mapping[str, object]) -> None:
+    for key, value in raw.items():
+        kind, told = KINDS[key]
+        if type(value) is not kind:
+            raise BadBot(f"{path}: {key} must be {told}, not {as_written(value)}")
+        if isinstance(value, list):
+            for word in value:
+                if not isinstance(word, str):
+                    raise BadBot(f"{path}: {key} must be {told}, and {as_written(word)} is none")
+        elif key == "env" and isinstance(value, dict):
+            for name, text in value.items():
+                if not isinstance(text, str):
+                    raise BadBot(f"{path}: env.{name} must be {TEXT}, not {as_written(text)}")
+        elif key == "limits" and isinstance(value, dict):
+            try:
+                read_limits(value)
+            except BadLimit as bad:
+                raise BadBot(f"{path}: {bad}") from None
 
 
 def _words(words: list[str]) -> bool:
@@ -238,6 +299,8 @@ def _from_command(name: str, command: str) -> Bot:
     for word in words:
         path = Path(word)
         if _there(path.is_file) and os.access(path, os.R_OK):
+            if path.stat().st_size > MOST_BYTES:
+                raise BadBot(f"{name}={command}: {word} is larger than {show_size(MOST_BYTES)}")
             with path.open("rb") as file:
                 digest.update(hashlib.file_digest(file, "sha256").digest())
     content = digest.hexdigest()[:DIGITS]

@@ -16,8 +16,10 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from referee.bots.confinement.cgroups import OpenGroup
 from referee.bots.confinement.guard import Guard, NotConfined
 from referee.bots.keeping.log import OWN_STDERR
+from referee.links.endpoint import LocalEndpoint
 
 KEEPER = Path(__file__).with_name("keeper.py")
 KEEPER_EXIT_S = 10.0
@@ -58,7 +60,10 @@ class BotProcess:
         log_bytes: int = LOG_BYTES,
         keeper_cores: frozenset[int] | None = None,
         guard: Guard | None = None,
+        endpoint: LocalEndpoint | None = None,
     ) -> None:
+        """`endpoint` is where a bot that speaks ZeroMQ connects; it is closed with the process."""
+        self.endpoint = endpoint
         ours, theirs = socket.socketpair()
         control = theirs.fileno()
         orders = [f"control={control}", f"log_bytes={log_bytes}"]
@@ -66,6 +71,8 @@ class BotProcess:
             orders.append(f"log={log}")
         if keeper_cores:
             orders.append(f"cores={','.join(map(str, sorted(keeper_cores)))}")
+        if endpoint is not None:
+            orders += ["stdout=log", f"scratch={endpoint.folder}"]
         handed = [control]
         if guard is not None:
             command = guard.command
@@ -85,6 +92,8 @@ class BotProcess:
             )
         except OSError as error:
             ours.close()
+            if endpoint is not None:
+                endpoint.close()
             raise NoStart(f"{error.strerror}: {error.filename}") from None
         finally:
             theirs.close()
@@ -100,7 +109,8 @@ class BotProcess:
         self._said = b""
         self._closed = False
         self._walled = guard is not None
-        self._group = guard.group if guard is not None else ""
+        self._group_path = guard.group if guard is not None else ""
+        self._group: OpenGroup | None = None
         self._held = False
         self.pid: int | None = None
         self._cpu_clock: int | None = None
@@ -120,6 +130,10 @@ class BotProcess:
         if sys.platform == "linux":
             # The id of another process's CPU clock, as clock_getcpuclockid makes it.
             self._cpu_clock = (~self.pid << 3) | 2
+        if self._group_path:
+            # A bot that has ended already has none any more.
+            with contextlib.suppress(OSError):
+                self._group = OpenGroup(self._group_path)
 
     def exit_status(self, within_s: float = 0.0) -> int | None:
         """With which it ended, negative for a signal; None if it is still running."""
@@ -143,9 +157,8 @@ class BotProcess:
         if self._cpu_clock is None:
             return 0
         try:
-            if self._group:
-                with open(f"{self._group}/cpu.stat") as file:
-                    return int(file.readline().split()[1]) * 1000
+            if self._group is not None:
+                return self._group.cpu_ns()
             return time.clock_gettime_ns(self._cpu_clock)
         except (OSError, IndexError):
             return 0
@@ -155,19 +168,19 @@ class BotProcess:
         a control group."""
         if not self._held and self.pid is not None:
             self._held = True
-            self._stand_still("1", signal.SIGSTOP)
+            self._stand_still(signal.SIGSTOP)
 
     def release(self) -> None:
         """Let it go on."""
         if self._held:
             self._held = False
-            self._stand_still("0", signal.SIGCONT)
+            self._stand_still(signal.SIGCONT)
 
-    def _stand_still(self, frozen: str, stop: signal.Signals) -> None:
+    def _stand_still(self, stop: signal.Signals) -> None:
         # A bot that has ended needs no stopping, and how it ended is found out elsewhere.
         with contextlib.suppress(OSError):
-            if self._group:
-                Path(self._group, "cgroup.freeze").write_text(frozen)
+            if self._group is not None:
+                self._group.freeze(still=stop is signal.SIGSTOP)
             elif self.pid is not None:
                 os.kill(self.pid, stop)
 
@@ -188,6 +201,11 @@ class BotProcess:
         for pipe in (self._keeper.stdin, self._keeper.stdout):
             if pipe is not None:
                 pipe.close()
+        if self._group is not None:
+            self._group.close()
+            self._group = None
+        if self.endpoint is not None:
+            self.endpoint.close()
 
     def leave(self, within_s: float) -> None:
         """Give the bot a moment to exit by itself, then close."""
@@ -241,6 +259,10 @@ def _guarding(guard: Guard, filter: int) -> list[str]:
         orders.append(f"user={guard.user}")
     if guard.group:
         orders += [f"group={guard.group}", f"group_limits={_pairs(guard.group_limits)}"]
+    if guard.watched_memory:
+        orders.append(f"memory={guard.watched_memory}")
+    if guard.one_process:
+        orders.append("alone=yes")
     return orders
 
 

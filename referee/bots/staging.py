@@ -12,10 +12,18 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from referee.bots.cache import SHOWN_NAME, kept, readable_cache
+from referee.bots.cache import SHOWN_NAME, forget, is_kept, kept, readable_cache
 from referee.bots.confinement.identity import may_read, servant
 from referee.bots.confinement.walls import BOT_FOLDER, View
-from referee.bots.contents import LeadsOut, copy_file, copy_folder, hash_file, hash_folder, open_up
+from referee.bots.contents import (
+    LeadsOut,
+    TooMuch,
+    copy_file,
+    copy_folder,
+    hash_file,
+    hash_folder,
+    open_up,
+)
 from referee.bots.manifest import BadBot, Bot
 
 SYSTEM = ("/usr/", "/bin/", "/sbin/", "/lib", "/proc/", "/sys/", "/dev/")
@@ -25,19 +33,22 @@ WAIT_MS = 60_000
 
 def staged(bot: Bot, cache: Path | None = None) -> Bot:
     """The bot with all that is its own where it can read it. Raises BadBot."""
-    copy_what_is_closed = servant() is not None
-    cache = readable_cache(cache, by_others=copy_what_is_closed)
+    reader = servant()
+    copies = None if reader is None else _Copies(bot, readable_cache(cache, reader), reader)
     try:
         if bot.folder is None or not bot.owns_folder:
-            return replace(bot, sees=_named_files(bot, cache, copy=copy_what_is_closed))
-        if copy_what_is_closed and not may_read(bot.folder):
-            return replace(bot, folder=_readable(bot, bot.folder, cache))
+            return replace(bot, sees=_named_files(bot, copies))
+        if copies is not None:
+            return replace(bot, folder=copies.readable(bot.folder))
     except LeadsOut as link:
         raise BadBot(
             f"{link}: a link that leads out of the bot's folder; a confined bot sees what is inside"
         ) from None
+    except TooMuch as much:
+        raise BadBot(f"{bot.name}: {much.filename}: {much.strerror}") from None
     except OSError as error:
-        raise BadBot(f"{bot.name}: cannot be copied to {cache}: {error.strerror}") from None
+        where = "" if copies is None else f" to {copies.cache}"
+        raise BadBot(f"{bot.name}: cannot be copied{where}: {error.strerror}") from None
     return bot
 
 
@@ -48,7 +59,7 @@ def view_of(bot: Bot) -> View:
     return View(bot.sees, str(bot.folder or Path.cwd()))
 
 
-def _named_files(bot: Bot, cache: Path, *, copy: bool) -> tuple[tuple[str, str], ...]:
+def _named_files(bot: Bot, copies: _Copies | None) -> tuple[tuple[str, str], ...]:
     seen: dict[str, str] = {}
     here = bot.folder or Path.cwd()
     for place, word in enumerate(bot.command):
@@ -56,9 +67,7 @@ def _named_files(bot: Bot, cache: Path, *, copy: bool) -> tuple[tuple[str, str],
         if (place == 0 and "/" not in word) or str(path).startswith(SYSTEM) or not _is_there(path):
             continue
         source = path.resolve()
-        if copy and not may_read(source):
-            source = _readable(bot, source, cache)
-        seen[str(path)] = str(source)
+        seen[str(path)] = str(source if copies is None else copies.readable(source))
     return tuple((source, inside) for inside, source in seen.items())
 
 
@@ -69,20 +78,42 @@ def _is_there(path: Path) -> bool:
         return False
 
 
-def _readable(bot: Bot, source: Path, cache: Path) -> Path:
-    """A copy that everybody may read, of a folder or of one file."""
+class _Copies:
+    """Of what the user that bots are handed to may not read. One that fails leaves none behind."""
 
-    def make(folder: Path) -> None:
-        if source.is_dir():
-            copy_folder(source, folder)
-        else:
-            copy_file(source, folder / source.name)
-        copied = hash_folder(folder) if source.is_dir() else hash_file(folder / source.name)
-        if copied != content:
-            raise BadBot(f"{bot.name}: {source} has changed since it was read")
-        open_up(folder)
+    def __init__(self, bot: Bot, cache: Path, reader: int) -> None:
+        self._bot = bot
+        self.cache = cache
+        self._reader = reader
+        self._made: list[str] = []
 
-    content = hash_folder(source) if source.is_dir() else hash_file(source)
-    name = f"{bot.name[:SHOWN_NAME]}-{content}-to-read"
-    folder = kept(cache, name, make, wait_ms=WAIT_MS, who=bot.name)
-    return folder if source.is_dir() else folder / source.name
+    def readable(self, source: Path) -> Path:
+        """A file or a folder, or a copy of it that the reader may read. Raises OSError, LeadsOut,
+        BadBot."""
+        if may_read(source, self._reader):
+            return source
+        try:
+            return self._copied(source)
+        except BaseException:
+            for name in self._made:
+                forget(self.cache, name)
+            raise
+
+    def _copied(self, source: Path) -> Path:
+        def make(folder: Path) -> None:
+            if source.is_dir():
+                copy_folder(source, folder)
+            else:
+                copy_file(source, folder / source.name)
+            copied = hash_folder(folder) if source.is_dir() else hash_file(folder / source.name)
+            if copied != content:
+                raise BadBot(f"{self._bot.name}: {source} has changed since it was read")
+            open_up(folder)
+
+        who = self._bot.name
+        content = hash_folder(source) if source.is_dir() else hash_file(source)
+        name = f"{who[:SHOWN_NAME]}-{content}-to-read"
+        if not is_kept(self.cache, name):
+            self._made.append(name)
+        folder = kept(self.cache, name, make, wait_ms=WAIT_MS, who=who, reader=self._reader)
+        return folder if source.is_dir() else folder / source.name

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from referee.bots.confinement import UNCONFINED, Confinement
 from referee.bots.confinement.guard import guard
+from referee.bots.confinement.identity import servant
 from referee.bots.confinement.levels import Level
 from referee.bots.confinement.limits import tighter
+from referee.bots.confinement.walls import LINK_FOLDER
 from referee.bots.environment import environment
-from referee.bots.manifest import Bot
-from referee.bots.process import BotProcess
+from referee.bots.manifest import ZMQ, Bot
+from referee.bots.process import BotProcess, NoStart
 from referee.bots.staging import view_of
+from referee.links.endpoint import LocalEndpoint
 
 
 def start_bot(
@@ -30,28 +33,78 @@ def start_bot(
     Raises NoStart, or NotConfined where it cannot be confined as asked.
     """
     limits = tighter(confinement.limits, bot.limits)
+    endpoint = open_endpoint(bot, confinement)
+    given = dict(env or {})
     if confinement.level is Level.NONE:
+        if endpoint is not None:
+            given |= endpoint.variables()
         return BotProcess(
             bot.command,
             cwd=bot.folder,
-            env={**environment(bot), **(env or {})},
+            env={**environment(bot), **given},
             log=log,
             log_bytes=limits.stderr,
             keeper_cores=keeper_cores,
+            endpoint=endpoint,
         )
+    processes = allowed_processes(bot, confinement)
     if bot.processes > 1:
-        limits = replace(limits, processes=min(limits.processes, bot.processes))
-    confined = guard(
-        bot.command,
-        {**bot.env, **(env or {})},
-        view_of(bot),
-        replace(confinement, limits=limits),
-        one_process=bot.processes == 1,
-    )
+        limits = replace(limits, processes=processes)
+    view = view_of(bot)
+    if endpoint is not None:
+        given |= endpoint.variables(LINK_FOLDER)
+        view = replace(view, files=(*view.files, (str(endpoint.folder), LINK_FOLDER)))
+    try:
+        confined = guard(
+            bot.command,
+            {**bot.env, **given},
+            view,
+            replace(confinement, limits=limits),
+            one_process=processes == 1,
+        )
+    except BaseException:
+        if endpoint is not None:
+            endpoint.close()
+        raise
     return BotProcess(
         bot.command,
         log=log,
         log_bytes=limits.stderr,
         keeper_cores=keeper_cores,
         guard=confined,
+        endpoint=endpoint,
     )
+
+
+def allowed_processes(bot: Bot, confinement: Confinement) -> int:
+    """How many it may run at a time where it is confined: what it asked for, within its limit."""
+    return min(bot.processes, tighter(confinement.limits, bot.limits).processes)
+
+
+def can_be_held(bot: Bot, confinement: Confinement) -> bool:
+    """Whether it can be made to stand still: by its control group, or since it is one process."""
+    if confinement.level is Level.STANDARD:
+        return allowed_processes(bot, confinement) == 1
+    return confinement.level is Level.FULL
+
+
+def not_held(bots: Iterable[Bot], confinement: Confinement) -> dict[str, int]:
+    """Those that go on between their turns though they should stand still, by name: how many
+    processes they may run. Unconfined, nobody could be held, and `freeze` is refused."""
+    if not confinement.freeze or confinement.level is Level.NONE:
+        return {}
+    return {
+        bot.name: allowed_processes(bot, confinement)
+        for bot in bots
+        if not can_be_held(bot, confinement)
+    }
+
+
+def open_endpoint(bot: Bot, confinement: Confinement = UNCONFINED) -> LocalEndpoint | None:
+    """Where the bot is to connect; None for one that speaks over its pipes. Raises NoStart."""
+    if bot.transport != ZMQ:
+        return None
+    try:
+        return LocalEndpoint(None if confinement.level is Level.NONE else servant())
+    except OSError as error:
+        raise NoStart(f"no socket to connect to: {error.strerror}") from None

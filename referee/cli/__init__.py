@@ -30,15 +30,45 @@ COMMANDS = {
     "replay": "games",
     "verify": "games",
     "repro": "repro",
+    "serve": "serve",
+    "connect": "connect",
+    "submit": "submit",
+    "get": "submit",
     "doctor": "doctor",
     "variants": "variants",
     "check-variant": "variants",
+    "teams import": "teams",
+    "teams list": "teams",
+    "teams token": "teams",
+    "keys new": "keys",
+    "keys trust": "keys",
+    "keys list": "keys",
+    "keys remove": "keys",
+    "season start": "season",
+    "season freeze": "season",
+    "season reveal": "season",
+    "season close": "season",
+    "season list": "season",
+    "season keep": "keeping",
+    "activate": "ladder",
+    "pause": "ladder",
+    "resume": "ladder",
+    "disqualify": "ladder",
+    "rule": "rule",
+    "archive": "archive",
+    "backup": "backup",
 }
 """Commands and their modules. The function of `check-variant` is `check_variant_command`."""
+GROUPS = {
+    "teams": "Who may submit bots to the daemon, and their tokens.",
+    "keys": "How bots that connect to the daemon prove who they are.",
+    "season": "Start, freeze, reveal and close the seasons of the daemon.",
+}
+"""First words that several commands share."""
 
 
-def build_app(wanted: Collection[str] = COMMANDS.keys()) -> typer.Typer:
-    """The command with these subcommands, or with all of them."""
+def build_app(wanted: Collection[str] | None = None) -> typer.Typer:
+    """The command with the subcommands that begin with these words, or with all of them."""
     app = typer.Typer(
         name="referee",
         help="A referee for bot competitions: it starts bots in any language, deals them games, "
@@ -51,13 +81,23 @@ def build_app(wanted: Collection[str] = COMMANDS.keys()) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
         epilog="Exit status: 0 done; 1 what was checked does not hold; 2 bad input; 3 the system "
         "refused (disk, permission); 4 the variant failed in a game; "
-        "10 and up with --strict, by blame code; 130 interrupted.",
+        "10 and up with --strict, by blame code; 130 interrupted; 141 whoever read the output "
+        "has hung up; 143 terminated.",
     )
     app.callback()(_options)
+    groups: dict[str, typer.Typer] = {}
     for name, module in COMMANDS.items():
-        if name in wanted:
-            function = f"{name.replace('-', '_')}_command"
-            app.command(name)(getattr(import_module(f"referee.cli.{module}"), function))
+        first, _, second = name.partition(" ")
+        if wanted is not None and first not in wanted:
+            continue
+        place = app
+        if second:
+            if first not in groups:
+                groups[first] = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
+                app.add_typer(groups[first], name=first, help=GROUPS[first])
+            place = groups[first]
+        function = f"{name.replace('-', '_').replace(' ', '_')}_command"
+        place.command(second or first)(getattr(import_module(f"referee.cli.{module}"), function))
     return app
 
 
@@ -77,7 +117,8 @@ def _options(
 
 def main() -> None:
     words = sys.argv[1:]
-    named = words[:1] if words and words[0] in COMMANDS else COMMANDS
+    known = {name.partition(" ")[0] for name in COMMANDS}
+    named = words[:1] if words and words[0] in known else None
     if named == ["match"]:
         from referee.cli.match import gather_sprt
 

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from referee.bots.confinement import Confinement
+from referee.bots.confinement import Confinement, not_held_told
 from referee.bots.confinement.levels import Level
-from referee.bots.confinement.limits import BadLimit, exposable, read_limits, split_limit
+from referee.bots.confinement.limits import (
+    EVERYWHERE,
+    BadLimit,
+    exposable,
+    read_limits,
+    split_limit,
+)
 from referee.bots.confinement.probe import choose, said_aloud, why_not
+from referee.bots.manifest import Bot
+from referee.bots.starting import not_held
 from referee.cli import console
 
 Sandbox = Annotated[
@@ -65,9 +73,26 @@ def confinement(
         lacking = why_not(Level.STANDARD)
         reason = f" ({lacking.reason})" if lacking is not None else ""
         console.err.print(f"The bots run unconfined{reason}; see referee doctor")
+    given = read_given_limits(limit) or {}
+    limits = read_limits(given)
+    tell_unenforced(given, level)
     return Confinement(
         level=level,
-        limits=read_limits(read_given_limits(limit) or {}),
+        limits=limits,
         freeze=bool(freeze),
         expose=exposed(expose) or (),
     )
+
+
+def tell_unenforced(limits: Iterable[str], level: Level) -> None:
+    """A line on stderr for limits that were asked for and that nothing enforces."""
+    idle = [name for name in limits if name not in EVERYWHERE]
+    if idle and level is Level.NONE:
+        word = "limit" if len(idle) == 1 else "limits"
+        console.err.print(f"At level none nothing enforces the {word} {', '.join(idle)}")
+
+
+def tell_not_held(bots: Iterable[Bot], confinement: Confinement) -> None:
+    """A line on stderr for each bot that --freeze cannot hold."""
+    for name, processes in not_held(bots, confinement).items():
+        console.err.print(console.printable(not_held_told(name, processes)))

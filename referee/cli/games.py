@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Annotated
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import IO, Annotated
 
 import typer
 
 from referee.cli import console
 from referee.record import BadRecord, Record, lines_of, read_records
 from referee.replaying import Mismatch, replay
+from referee.reports.archive.reading import is_archive, lines_of_archive, unpacked_lines
 from referee.rules.registry import BadVariant
 from referee.verifying import verify
 
 SHOWN_MISMATCHES = 20
+GZIP = b"\x1f\x8b"
 
-File = Annotated[str, typer.Argument(metavar="FILE", help="Records, JSON lines; - is stdin.")]
+File = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE", help="Records, JSON lines, or an archive or a piece of one; - is stdin."
+    ),
+]
 Script = Annotated[
     str | None,
     typer.Option("--variant", "-v", help="Path of the script, where the variant is one."),
@@ -40,8 +48,10 @@ def replay_command(
         referee replay games.jsonl
 
         referee replay games.jsonl 17
+
+        referee replay archive-1 12-34
     """
-    with record_lines(file) as lines:
+    with record_lines(file, game) as lines:
         record = find_record((record for _, record in read_records(lines)), game)
     if json:
         console.print_json(record)
@@ -55,15 +65,32 @@ def replay_command(
 
 
 @contextmanager
-def record_lines(file: str) -> Iterator[Iterator[bytes]]:
-    """The lines of a file of records; what is wrong with one of them names the file."""
-    with console.open_input(file) as lines:
+def record_lines(file: str, game: str | None = None) -> Iterator[Iterator[bytes]]:
+    """The lines of a file of records; what is wrong with one of them names the file.
+
+    Of an archive it is all lines, or those of the piece with the game that is wanted.
+    """
+    with ExitStack() as stack:
         try:
-            yield lines_of(lines)
+            if is_archive(Path(file)):
+                yield lines_of_archive(Path(file), game)
+            else:
+                yield _lines(stack.enter_context(console.open_input(file)), file)
         except BadVariant as bad:
             raise BadVariant(f"{file}: {bad} (--variant PATH says where a script is)") from None
         except BadRecord as bad:
             raise BadRecord(f"{file}: {bad}") from None
+
+
+def _lines(file: IO[bytes], name: str) -> Iterator[bytes]:
+    """Of a plain file or a compressed one; what comes through a pipe is plain."""
+    if name == "-" or not file.seekable():
+        return lines_of(file)
+    if name.endswith(".tar"):
+        raise BadRecord("a tar file is unpacked first: tar -xf, and give the folder that comes out")
+    start = file.read(len(GZIP))
+    file.seek(0)
+    return unpacked_lines(file) if start == GZIP else lines_of(file)
 
 
 def find_record(records: Iterator[Record], game: str | None) -> Record:
@@ -89,9 +116,11 @@ def verify_command(
     What the rules decide is judged again; that a bot was late or crashed can only be attested.
     Exit status 1 where a record does not hold.
 
-    **Example**
+    **Examples**
 
         referee verify games.jsonl
+
+        referee verify archive-1
     """
     with record_lines(file) as lines:
         report = verify(lines, variant)

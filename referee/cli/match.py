@@ -13,8 +13,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from referee.bots.manifest import find_bot
 from referee.cli import console
-from referee.cli.confining import Expose, Freeze, Limit, Sandbox, confinement
+from referee.cli.confining import Expose, Freeze, Limit, Sandbox, confinement, tell_not_held
 from referee.cli.logs import log_lines
 from referee.cli.records_file import RecordsFile
 from referee.clock import (
@@ -140,6 +141,8 @@ def match_command(
     if games is None:
         games = DEFAULT_GAMES if test is None else MOST_SPRT_GAMES
     confined = confinement(sandbox, limit, expose, freeze=freeze)
+    bots = find_bot(first), find_bot(second)
+    tell_not_held(bots, confined)
     faults = _FirstFaults()
     file, folder = RecordsFile(records), logs or default_logs()
     with file, _Progress(games) as progress:
@@ -150,8 +153,7 @@ def match_command(
             progress.advance()
 
         result = play_match(
-            first,
-            second,
+            *bots,
             variant=variant,
             options=console.read_options(option or []),
             games=games,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
 
 WIDEST_TABLE = 200
 
@@ -31,6 +33,15 @@ class Screen(Console):
                 self.prose(piece)
             else:
                 self.print(piece)
+
+    def columns(self, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+        """A plain list with a heading for each column."""
+        table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
+        for heading in headings:
+            table.add_column(heading, overflow="fold")
+        for row in rows:
+            table.add_row(*(Text(cell) for cell in row))
+        self.print(table)
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError

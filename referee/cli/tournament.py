@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
-from referee.bots.manifest import BadBot
 from referee.cli import console
 from referee.cli.confining import (
     Expose,
@@ -18,11 +16,14 @@ from referee.cli.confining import (
     Sandbox,
     exposed,
     read_given_limits,
+    tell_not_held,
+    tell_unenforced,
 )
-from referee.cli.logs import log_lines, newest_log
-from referee.cli.screen import Screen
+from referee.cli.finals import FromSeason, Top, check_finals, finals, finals_folder
+from referee.cli.house import DATA, Data
+from referee.cli.remote import Remote, Token
+from referee.cli.tournament_elsewhere import play_elsewhere, refuse_what_is_of_here
 from referee.cli.watching import Lines, LiveView, Stream, Watchers
-from referee.mistake import FAILED
 from referee.rules.numbers import amount
 from referee.store.database import Store
 from referee.tournament.begin import (
@@ -31,16 +32,18 @@ from referee.tournament.begin import (
     line_up,
     play_tournament,
     resume_tournament,
+    with_level_settled,
 )
+from referee.tournament.confining import confinement_of
 from referee.tournament.plan import plan
 from referee.tournament.plan import told as plan_told
-from referee.tournament.reading import bots_in, override, read_spec
+from referee.tournament.reading import override, read_spec
 from referee.tournament.run import TournamentResult
 from referee.tournament.spec import BadSpec, Format, Spec
+from referee.tournament.submissions import bots_in
 
 HOME = Path("tournaments")
 DEFAULT_VARIANT = "underdog"
-TOGETHER = "Answers that arrive together are charged to the first of them, hence medians of 0."
 EXAMPLES = """
 **Examples**
 
@@ -54,8 +57,18 @@ EXAMPLES = """
 
     referee tournament --resume tournaments/underdog --games 500
 
+    referee tournament --from-season 1 --top 8 --format knockout
+
+    referee tournament --variant duel --bot rocky --bot greedy --daemon http://contest.example:7780
+
 Without `--bot` and `--bots`, the sample bots that play the variant meet. Everything can be written
 into a spec (TOML); what is given here goes over it. Ctrl-C loses nothing: `--resume` goes on.
+
+With `--from-season`, the best of a season of the daemon's data (`--data`) meet, as they were handed
+in, with its variants and its clock; bots that connect from elsewhere are passed over.
+
+With `--daemon` and an organiser's token, a daemon plays it among the bots of its ladder: those that
+`--bot` names, or all that are there. Ctrl-C stops following it, and it is played on.
 """
 
 
@@ -180,14 +193,31 @@ def tournament_command(
         str | None, typer.Option(help="Write events here as JSON lines; - is stdout.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the standings as JSON.")] = False,
+    daemon: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Have it played by this daemon, among its bots."),
+    ] = None,
+    token: Token = "",
+    from_season: FromSeason = None,
+    top: Top = None,
+    data: Data = DATA,
 ) -> None:
     """Play a tournament and write its Elo table."""
     if json and events == "-":
         raise BadSpec("--json and --events - cannot both have standard output")
+    others = {"SPEC": spec, "--bot": bot, "--bots": bots, "--resume": resume, "--daemon": daemon}
+    check_finals(from_season, top, others)
+    if daemon is not None:
+        refuse_what_is_of_here(
+            *(("--bots", bots), ("--resume", resume), ("--allow-changes", allow_changes)),
+            *(("--plan", plan_only), ("--events", events), ("--jobs", jobs), ("--limit", limit)),
+            *(("--build-time", build_time), ("--sandbox", sandbox), ("--freeze", freeze)),
+            ("--expose", expose),
+        )
     given: dict[str, Any] = {
         "name": name,
         "variants": tuple(variant) if variant else None,
-        "bots": _bots(bot, bots),
+        **_bots(bot, bots),
         "games": games,
         "format": format,
         "rounds": rounds,
@@ -212,43 +242,73 @@ def tournament_command(
         "freeze": freeze,
         "expose": exposed(expose),
     }
+    if daemon is not None:
+        asked = _spec(spec, given, option or [], elsewhere=True)
+        play_elsewhere(Remote(daemon, token), asked, out, HOME, as_json=json)
+        return
     if resume is not None:
         if out is not None or option or plan_only:
             raise BadSpec(f"--resume goes on as {resume} was begun: no --out, --option or --plan")
         result = _resume(resume, spec, given, events, allow_changes=allow_changes)
     else:
-        lineup = line_up(_spec(spec, given, option or []))
-        for name in lineup.idle():
-            console.err.print(f"{name} plays none of the variants and is left out")
-        if plan_only:
-            _show_plan(lineup, as_json=json)
-            return
+        with ExitStack() as stack:
+            base = None
+            if from_season is not None:
+                if not plan_only:
+                    out = finals_folder(from_season, name, out, HOME)
+                base = finals(from_season, top, data, variant or (), out, stack)
+            lineup = _lined_up(_spec(spec, given, option or [], base=base))
+            if plan_only:
+                _show_plan(lineup, as_json=json)
+                return
         folder = out or free_folder(HOME, lineup.spec.name)
         result = _play(lineup.spec, folder, events)
-    _show(result, as_json=json, to_stderr=events == "-")
+    from referee.cli.tournament_shown import show_result  # numpy: not before it is needed
+
+    show_result(result, as_json=json, to_stderr=events == "-")
 
 
 tournament_command.__doc__ = f"{tournament_command.__doc__}\n{EXAMPLES}"
 
 
-def _spec(path: Path | None, given: dict[str, Any], options: list[str]) -> Spec:
+def _lined_up(spec: Spec) -> Lineup:
+    """With what has to be said of its bots."""
+    lineup = line_up(spec)
+    for name in lineup.idle():
+        console.err.print(f"{name} plays none of the variants and is left out")
+    lineup = with_level_settled(lineup)
+    confined = confinement_of(lineup.spec)
+    tell_unenforced(lineup.spec.limits, confined.level)
+    tell_not_held([entry.bot for entry in lineup.entries], confined)
+    return lineup
+
+
+def _spec(
+    path: Path | None,
+    given: dict[str, Any],
+    options: list[str],
+    *,
+    elsewhere: bool = False,
+    base: Spec | None = None,
+) -> Spec:
+    """`base` is what it begins with, instead of a file."""
+    if base is not None:
+        return override(base, option=options, **given)
     if path is None:
         variants = given["variants"] or (DEFAULT_VARIANT,)
         name = "-".join(Path(text).stem for text in variants)
         base = Spec(name=name[:60], variants=variants)
     else:
-        base = read_spec(path)
+        base = read_spec(path, elsewhere=elsewhere)
     return override(base, option=options, **given)
 
 
-def _bots(named: list[str] | None, folder: Path | None) -> tuple[str, ...] | None:
-    found = list(named or [])
-    if folder is not None:
-        there = bots_in(folder)
-        if not there:
-            raise BadBot(f"{folder}: no folder in it has a bot.toml")
-        found += there
-    return tuple(found) or None
+def _bots(named: list[str] | None, folder: Path | None) -> dict[str, Any]:
+    """Keys of the spec."""
+    if folder is None:
+        return {"bots": tuple(named) if named else None}
+    there = bots_in(folder)
+    return {"bots": (*(named or ()), *there.bots), "left_out": there.left_out}
 
 
 def _anchors(words: list[str] | None) -> dict[str, float] | None:
@@ -267,6 +327,8 @@ def _anchors(words: list[str] | None) -> dict[str, float] | None:
 
 
 def _show_plan(lineup: Lineup, *, as_json: bool) -> None:
+    for place, why in lineup.spec.left_out.items():
+        console.err.print(console.printable(f"{place} is left out: {why}"))
     planned = plan(lineup.spec, lineup.players)
     if as_json:
         console.print_json(planned)
@@ -332,47 +394,3 @@ class _SafeEnd:
             f"{amount(played, 'game')} in the store; go on with: "
             f"referee tournament --resume {self._folder}"
         )
-
-
-def _show(result: TournamentResult, *, as_json: bool, to_stderr: bool) -> None:
-    """Write the tables, and show them."""
-    from referee.reports.standings import standings, timings  # numpy: not before it is needed
-    from referee.reports.tables.files import write_tables
-    from referee.reports.tables.text import as_text, timing_table
-
-    folder = Path(result.folder)
-    with Store.read(folder) as store:
-        table, times = standings(store), timings(store)
-    written = write_tables(folder, table, times)
-    if as_json:
-        console.print_json(table)
-    else:
-        screen = console.err if to_stderr else console.out
-        screen.pieces(as_text(table, screen.width))
-        screen.print()
-        screen.print(timing_table(times, screen.width))
-        if any(time.median_us == 0 for time in times):
-            screen.prose(TOGETHER)
-        screen.print()
-        rate = f", {result.new / result.took_s:.0f} games/s" if result.new else ""
-        screen.print(f"{amount(result.new, 'game')} in {result.took_s:.1f} s{rate}")
-        failed = {row.name: 0 for each in table.tables for row in each.rows if row.faults}
-        _show_logs(screen, folder, {**failed, **result.out})
-        screen.print(f"Written to {folder}: {', '.join(path.name for path in written)}")
-    if result.stalls:
-        console.err.print(
-            f"The host stood still {amount(result.stalls, 'time')}; games were replayed."
-        )
-    if result.errors:
-        reason, times_failed = next(iter(result.errors.items()))
-        why = f"the variant failed {amount(times_failed, 'time')}, nobody loses by it: {reason}"
-        raise typer.Exit(console.fail(why, FAILED))
-
-
-def _show_logs(screen: Screen, folder: Path, bots: Iterable[str]) -> None:
-    """Where the stderr is of bots that were at fault, and how it ends."""
-    for name in bots:
-        log = newest_log(folder / "logs", name)
-        if log is not None:
-            for line in log_lines(name, log, failed=True):
-                screen.print(line)

@@ -18,7 +18,6 @@ import msgspec
 from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.text import Text
 
 from referee.cli import console
 from referee.cli.first_faults import FirstFaults
@@ -43,7 +42,6 @@ FLUSH_S = 0.5
 TABLE_S = 2.0
 TABLE_SHARE = 40
 """The table so far is made again after so many times as long as it took to make."""
-MOST_ROWS = 30
 
 
 class Watchers:
@@ -150,6 +148,8 @@ class LiveView:
         )
         if tick.new and self._table.is_due():
             began = time.monotonic()
+            from referee.cli.so_far import table_so_far  # numpy: not before it is needed
+
             self._shown = table_so_far(tick.store)
             self._table.done(time.monotonic() - began)
         self._live.update(Group(*self._shown, self._bar), refresh=True)
@@ -280,15 +280,3 @@ def _told(event: Building | LeftOut | Started | BotOut | RoundEnded) -> list[str
     if event.resumed:
         games += f", {event.played} of them played before"
     return [f"{what}", f"{games}, {workers}, in {event.folder}"]
-
-
-def table_so_far(store: Store) -> list[RenderableType]:
-    """The table over all variants, as far as it goes."""
-    from referee.reports.standings import standings  # numpy: not before it is needed
-    from referee.reports.tables.text import main_table, table_title
-
-    table = standings(store).tables[-1]
-    title = Text(f"{table_title(table)}, so far", "bold")
-    if len(table.rows) > MOST_ROWS:
-        table = msgspec.structs.replace(table, rows=table.rows[:MOST_ROWS])
-    return [title, main_table(table, console.err.width), ""]

@@ -1,7 +1,8 @@
-"""Bytes to and from a bot over two pipes. Never blocks."""
+"""Bytes to and from a bot over two pipes, or a socket with two numbers. Never blocks."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 
 READ_SIZE = 4 * 1024
@@ -42,9 +43,16 @@ class PipeLink:
             return
         self.unsent = self.unsent[sent:]
 
+    def reply(self, data: bytes) -> None:
+        """Write. Where nobody reads any more, that is found out by whoever listens."""
+        with contextlib.suppress(BrokenPipeError):
+            self.write(data)
+
     def read(self) -> bytes | None:
         """What has arrived; empty at the end of the stream, None when nothing is there yet."""
         try:
             return os.read(self.fd, READ_SIZE)
         except BlockingIOError:
             return None
+        except ConnectionResetError:  # a socket whose other end was closed with something unread
+            return b""

@@ -36,6 +36,8 @@ STDOUT_HINT = "stdout is for the protocol; log to stderr"
 
 encode: Callable[[Sequence[ToBot]], bytes] = msgspec.json.Encoder().encode_lines
 """Messages to the bot as lines."""
+encode_whole: Callable[[ToBot], bytes] = msgspec.json.Encoder().encode
+"""One message to the bot, for a link on which messages do not need an end."""
 _decode_answer = msgspec.json.Decoder(MoveReceived).decode
 _decode_answers = msgspec.json.Decoder(MoveReceived).decode_lines
 
@@ -66,12 +68,28 @@ def decode_plain_answers(data: bytes) -> list[MoveReceived] | None:
     return answers
 
 
+def decode_plain_message(data: bytes) -> MoveReceived | None:
+    """One message that is a plain answer, or None where the strict way has to look."""
+    try:
+        answer = _decode_answer(data)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return None
+    colons = data.count(b":")
+    if colons == 2 or (colons == 3 and answer.kind == "move"):
+        return answer
+    return None
+
+
 BotMessage = HelloReceived | MoveReceived | OddMoveReceived | ResignReceived | PongReceived
 
 
 def decode_line(line: bytes) -> tuple[str, BotMessage]:
     """One line of a bot as (type, message). Raises Garbled."""
-    fields = read_object(line)
+    return decode_fields(read_object(line))
+
+
+def decode_fields(fields: dict[str, Any]) -> tuple[str, BotMessage]:
+    """The fields of a message, in whichever encoding they came, as (type, message)."""
     kind = fields.get("type", "move")
     if kind == "move":
         if not ("type" in fields or "id" in fields or "move" in fields):

@@ -9,14 +9,18 @@ garbled. However the bytes arrive, whole, one by one or cut anywhere, the events
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 
 from referee.protocol.codec import (
+    STDOUT_HINT,
+    BotMessage,
     Garbled,
     decode_line,
     decode_plain_answers,
+    decode_plain_message,
     encode,
+    encode_whole,
     excerpt,
 )
 from referee.protocol.messages import (
@@ -34,7 +38,9 @@ from referee.protocol.messages import (
     Ping,
     PongReceived,
     ResignReceived,
+    ToBot,
 )
+from referee.protocol.packed import decode_packed, decode_plain_packed, is_packed, pack
 from referee.verdict import Ending
 
 
@@ -47,6 +53,8 @@ class State(Enum):
 
 
 _no_line_end = re.compile(rb"[^\n]").search
+_BEGINNINGS = frozenset([b"{", *(bytes([first]) for first in (*range(0x80, 0x90), 0xDE, 0xDF))])
+"""How an object begins in the two encodings."""
 PLAYING = State.PLAYING
 """Looking a member up in its enum is slow, and this one is asked for with every answer."""
 
@@ -88,6 +96,7 @@ class Session:
         "_stale",
         "_tail",
         "dropped",
+        "packed",
         "state",
     )
 
@@ -98,6 +107,8 @@ class Session:
         self.state = State.NEW
         self.dropped = 0
         """Answers that were late or given twice, since the session began."""
+        self.packed = False
+        """Whether the bot speaks MessagePack; its hello tells, where whole messages are heard."""
         self._tail = bytearray()
         self._asked: set[int] = set()
         self._last_id = 0
@@ -120,7 +131,14 @@ class Session:
     def ping(self) -> bytes:
         assert not self._asked, "a ping during the bot's turn"
         self._send("ping")
+        # Its answer is asked for: on a link that is idle for days, pongs must not become a flood.
+        self._heard = self._stale = 0
         return encode([Ping()])
+
+    def frames(self, messages: Sequence[ToBot]) -> list[bytes]:
+        """Each message by itself, in the encoding of the bot's hello."""
+        encode_one = pack if self.packed else encode_whole
+        return [encode_one(message) for message in messages]
 
     def ask(self, turns: int = 1) -> int:
         """A fresh turn id, open from now on; of several in a row, the first."""
@@ -162,6 +180,17 @@ class Session:
                         self._stale = 0
                         return answers
         return self._receive_strictly(data)
+
+    def message(self, data: bytes) -> Sequence[Event]:
+        """The events in one whole message, JSON or MessagePack, by the same rules as in lines."""
+        self._heard = heard = self._heard + len(data)
+        if heard <= self._quick_bytes and self.state is PLAYING:
+            answer = decode_plain_packed(data) if self.packed else decode_plain_message(data)
+            if answer is not None and answer.id in self._asked:
+                self._asked.remove(answer.id)
+                self._stale = 0
+                return (answer,)
+        return self._message_strictly(data)
 
     def unfinished(self) -> str:
         """What came without the end of its line, cut and escaped."""
@@ -208,12 +237,37 @@ class Session:
             events.append(self._broken(code, detail, excerpt(bytes(self._tail))))
         return events
 
+    def _message_strictly(self, data: bytes) -> Sequence[Event]:
+        greeting = self.state is State.GREETING
+        if not greeting and self.state is not State.PLAYING:
+            return ()
+        most, packed = self._flood_bytes, is_packed(data)
+        if self._heard > most:
+            code = Ending.NO_HELLO if greeting else Ending.FLOOD
+            return (self._broken(code, f"more than {most} bytes since the last turn"),)
+        if greeting:
+            self.packed = packed
+        elif packed != self.packed and data[:1] in _BEGINNINGS:
+            came, due = ("MessagePack", "JSON") if packed else ("JSON", "MessagePack")
+            detail = f"{came} where {due} is due; keep to the encoding of your hello"
+            return (self._broken(Ending.GARBLED, detail, excerpt(data)),)
+        event = self._understand(data, decode_packed if self.packed else decode_line)
+        if isinstance(event, Misbehaved):
+            detail = event.detail.removesuffix(f"; {STDOUT_HINT}")
+            event = Misbehaved(event.code, detail, event.received)
+        return () if event is None else (event,)
+
     def _line(self, line: bytes) -> Event | None:
         line = line.removesuffix(b"\r")
         if not line.strip(b" \t\r"):
             return None
+        return self._understand(line, decode_line)
+
+    def _understand(
+        self, line: bytes, decode: Callable[[bytes], tuple[str, BotMessage]]
+    ) -> Event | None:
         try:
-            kind, message = decode_line(line)
+            kind, message = decode(line)
             if kind not in RECEIVED[self.state]:
                 due = ", ".join(k for k in RECEIVED[self.state] if k != "anything else")
                 raise Garbled(f"a {kind} where {due} is due")

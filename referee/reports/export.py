@@ -37,12 +37,17 @@ def exported(
     for pairing, number, body in store.records():
         if pairing not in wanted:
             continue
-        try:
-            record = _decode(body)
-        except msgspec.MsgspecError as error:
-            told = f"{store.folder}: the record of game {pairing}-{number} cannot be read: {error}"
-            raise BadStore(told) from None
+        record = decoded(store, pairing, number, body)
         yield record if private else without_notes(record)
+
+
+def decoded(store: Store, pairing: int, number: int, body: bytes) -> Record:
+    """A stored record. Raises BadStore."""
+    try:
+        return _decode(body)
+    except msgspec.MsgspecError as error:
+        told = f"{store.folder}: the record of game {pairing}-{number} cannot be read: {error}"
+        raise BadStore(told) from None
 
 
 def _pairings(store: Store, variant: str | None, bot: str | None) -> Collection[int]:
@@ -61,20 +66,26 @@ def _pairings(store: Store, variant: str | None, bot: str | None) -> Collection[
     }
 
 
-def without_notes(record: Record) -> Record:
-    """The record for everybody."""
+def without_notes(record: Record, kept: Collection[int] = ()) -> Record:
+    """The record for everybody, or for the author of the bots in the seats that are `kept`."""
     if not record.notes and record.fault is None:
         return record
     other = record.other_fault
     return replace(
         record,
-        notes={},
-        fault=None if record.fault is None else _without_note(record.fault),
-        other_fault=UNSET if other is UNSET else _without_note(other),
+        notes={
+            place: note
+            for place, note in record.notes.items()
+            if kept and record.moves[int(place)][0] in kept
+        },
+        fault=None if record.fault is None else _without_note(record.fault, kept),
+        other_fault=UNSET if other is UNSET else _without_note(other, kept),
     )
 
 
-def _without_note(fault: Fault) -> Fault:
+def _without_note(fault: Fault, kept: Collection[int]) -> Fault:
+    if fault.seat in kept:
+        return fault
     key = _NOTE.search(fault.received)
     if key is None:
         return fault

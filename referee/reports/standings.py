@@ -23,6 +23,7 @@ from referee.reports.arrays import (
     in_schedule_order,
     points_of_pairings,
 )
+from referee.reports.rulings import Ruled, ruled_faults, ruled_games, told_rulings
 from referee.reports.variant_table import (
     Cell,
     Row,
@@ -33,7 +34,7 @@ from referee.reports.variant_table import (
 )
 from referee.store.buckets import value_of
 from referee.store.database import BadStore, Store
-from referee.store.rows import BotRow, PairingRow
+from referee.store.rows import BotRow, Dropped, PairingRow, RulingRow
 from referee.tournament.formats import Pairing, Round, Score, bracket
 from referee.tournament.spec import Spec
 
@@ -70,11 +71,20 @@ class Standings(Struct, frozen=True, kw_only=True):
     changes: list[str] = []
     """What was allowed to change while it was interrupted."""
     left_out: dict[str, str] = {}
+    """Bots that could not be built or run, and why."""
     processes: dict[str, int] = {}
     """Bots that were let run more than one, and how many."""
-    """Bots that could not be built or run, and why."""
+    not_held: dict[str, int] = {}
+    """Bots that went on between their turns though `freeze` was asked for, and their processes."""
+    elsewhere: list[str] = []
+    """Bots that connected to a daemon: nobody confined them there."""
+    dropped: Dropped | None = None
+    """Games whose records are no longer kept; the tables have their results."""
+    rulings: list[Ruled] = []
+    """What organisers decided of single games; the tables follow them."""
     bracket: list[Round]
-    """The rounds of a knockout or Swiss tournament; empty for others."""
+    """The rounds of a knockout or Swiss tournament; empty for others. As they were drawn, which is
+    from the results before any ruling, where a ruling would have drawn them otherwise."""
 
 
 class Timing(Struct, frozen=True, kw_only=True):
@@ -103,6 +113,10 @@ class Setting(Struct, frozen=True, kw_only=True):
     left_out: dict[str, str] = {}
     processes: dict[str, int] = {}
     """Bots that were let run more than one, and how many."""
+    not_held: dict[str, int] = {}
+    """Bots that went on between their turns though `freeze` was asked for, and their processes."""
+    rulings: list[RulingRow] = []
+    dropped: Dropped | None = None
 
 
 def standings(store: Store, *, rank_by: RankBy | None = None) -> Standings:
@@ -137,6 +151,9 @@ def setting_of(store: Store) -> Setting:
         changes=(store.value("changes") or "").splitlines(),
         left_out=msgspec.json.decode(store.value("left_out") or "{}", type=dict[str, str]),
         processes=msgspec.json.decode(store.value("processes") or "{}", type=dict[str, int]),
+        not_held=msgspec.json.decode(store.value("not_held") or "{}", type=dict[str, int]),
+        rulings=store.rulings(),
+        dropped=store.dropped(),
     )
 
 
@@ -144,15 +161,20 @@ def standings_from(
     setting: Setting, games: GameArrays, faults: FaultArrays, *, rank_by: RankBy | None = None
 ) -> Standings:
     """The same from arrays, in any order, for a tournament that keeps them while it runs."""
-    spec, games = setting.spec, in_schedule_order(games)
+    spec, played = setting.spec, in_schedule_order(games)
+    counted, blamed = ruled_games(played, setting.rulings), ruled_faults(faults, setting.rulings)
+    everybody = {row.id: row.name for row in setting.bots}
+    rulings = told_rulings(played, setting.rulings, setting.pairings, everybody)
     numbers: dict[str, list[int]] = {variant: [] for variant in _variants(setting)}
     for row in setting.pairings:
         numbers[row.variant].append(row.id)
     variant_of = np.zeros(1 + max((row.id for row in setting.pairings), default=0), np.int64)
     for place, ids in enumerate(numbers.values()):
         variant_of[ids] = place
-    results = results_of(games, faults, variant_of)
-    rounds = _bracket(setting, list(numbers), games, faults)
+    results = results_of(counted, blamed, variant_of)
+    rounds = _bracket(setting, list(numbers), played, faults)
+    if rulings and rounds:
+        rounds = _same_ties(rounds, _bracket(setting, list(numbers), counted, blamed))
     terms = Terms(
         *(rank_by or spec.ranking, spec.advantage, spec.prior, spec.anchors),
         byes=_byes(rounds) if spec.format == "swiss" else {},
@@ -160,19 +182,22 @@ def standings_from(
     )
     tables = [
         variant_table(
-            variant, _players(setting, variant), results.of_pairings(np.array(ids, np.int64)), terms
+            variant,
+            _players(setting, variant),
+            results.of_pairings(np.array(ids, np.int64)),
+            terms,
+            rulings=[ruling for ruling in rulings if ruling.variant == variant],
         )
         for variant, ids in numbers.items()
     ]
     if len(numbers) > 1:
-        everybody = {row.id: row.name for row in setting.bots}
-        tables.append(variant_table(None, everybody, results, terms, len(numbers)))
+        tables.append(variant_table(None, everybody, results, terms, len(numbers), rulings=rulings))
     return Standings(
         name=spec.name,
         format=spec.format,
         variants=list(numbers),
         finished=setting.finished,
-        played=games.played,
+        played=played.played,
         planned=sum(row.games for row in setting.pairings),
         seed=setting.seed if setting.finished else None,
         level=setting.level,
@@ -181,7 +206,20 @@ def standings_from(
         changes=setting.changes,
         left_out=setting.left_out,
         processes=setting.processes,
+        not_held=setting.not_held,
+        elsewhere=[row.name for row in setting.bots if _definition(row).elsewhere],
+        dropped=setting.dropped,
+        rulings=rulings,
     )
+
+
+def _same_ties(drawn: list[Round], ruled: list[Round]) -> list[Round]:
+    """The rounds after the rulings, if the same bots would have met in them; else as drawn."""
+    before, after = (
+        [[{tie.first, tie.second} for tie in each.ties] for each in rounds]
+        for rounds in (drawn, ruled)
+    )
+    return ruled if before == after else drawn
 
 
 def _byes(rounds: Sequence[Round]) -> dict[str, int]:
@@ -199,6 +237,7 @@ class _Definition(Struct):
     """What matters here of the definition of a bot."""
 
     variants: tuple[str, ...] | None = None
+    elsewhere: bool = False
 
     def plays(self, variant: str) -> bool:
         return self.variants is None or variant in self.variants
@@ -209,10 +248,12 @@ def _players(setting: Setting, variant: str) -> dict[int, str]:
     rows = [row for row in setting.pairings if row.variant == variant]
     met = {bot for row in rows for bot in (row.first, row.second)}
     return {
-        bot.id: bot.name
-        for bot in setting.bots
-        if bot.id in met or msgspec.json.decode(bot.definition, type=_Definition).plays(variant)
+        bot.id: bot.name for bot in setting.bots if bot.id in met or _definition(bot).plays(variant)
     }
+
+
+def _definition(bot: BotRow) -> _Definition:
+    return msgspec.json.decode(bot.definition, type=_Definition)
 
 
 def _bracket(

@@ -8,7 +8,7 @@ machine's arithmetic could change: the same games give the same bytes everywhere
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -29,6 +29,7 @@ from referee.reports.arrays import (
     first_of_its_kind,
     forfeits,
 )
+from referee.reports.rulings import Ruled
 
 FORFEITS = " A game won by forfeit is a point and is in no rating."
 BYES = " A bye is worth every point of the meeting that it stands for."
@@ -106,6 +107,8 @@ class VariantTable(Struct, frozen=True, kw_only=True):
     advantage_err95: float | None
     cycles: Cycles | None
     prior: bool
+    rulings: list[Ruled] = []
+    """On games that this table is made of."""
 
 
 class Terms(NamedTuple):
@@ -156,6 +159,8 @@ def variant_table(
     results: Results,
     terms: Terms,
     variants: int = 1,
+    *,
+    rulings: Sequence[Ruled] = (),
 ) -> VariantTable:
     """The table of these bots, their names by their number in the store, over so many variants."""
     place = np.zeros(max(bots, default=0) + 1, np.int64)
@@ -193,6 +198,7 @@ def variant_table(
         advantage_err95=_rounded(ratings.advantage_err95, 2),
         cycles=_rounded_cycles(ratings.cycles),
         prior=ratings.prior,
+        rulings=list(rulings),
     )
 
 

@@ -33,7 +33,7 @@ from referee.rules.options import Option
 from referee.rules.variant import BOTH, Names, Outcome, Plays, Seat, Variant
 
 
-class Position(Struct, frozen=True):
+class Position(Struct, frozen=True, gc=False):
     left: tuple[Numbers, Numbers]
     points: tuple[int, int]
     played: int
@@ -94,16 +94,16 @@ class Underdog(Variant[Position, int]):
         return position.left[seat]
 
     def apply(self, position: Position, plays: Plays[int], chance: Chance) -> Position:
-        first, second = plays[0][1], plays[1][1]
-        left, points = position.left, position.points
+        (_, first), (_, second) = plays
+        left_to_first, left_to_second = position.left
+        points = position.points
         result = self._results[first][second]
         if result == "won":
             points = (points[0] + 1, points[1])
         elif result == "lost":
             points = (points[0], points[1] + 1)
-        return Position(
-            (without(left[0], first), without(left[1], second)), points, position.played + 1
-        )
+        left = (without(left_to_first, first), without(left_to_second, second))
+        return Position(left, points, position.played + 1)
 
     def view(self, position: Position, seat: Seat) -> dict[str, Any]:
         other = 1 - seat
@@ -116,7 +116,9 @@ class Underdog(Variant[Position, int]):
     def events(
         self, before: Position, plays: Plays[int], after: Position, seat: Seat
     ) -> list[dict[str, Any]]:
-        mine, theirs = plays[seat][1], plays[1 - seat][1]
+        (_, mine), (_, theirs) = plays
+        if seat:
+            mine, theirs = theirs, mine
         result = self._results[mine][theirs]
         return [{"round": after.played, "mine": mine, "theirs": theirs, "result": result}]
 

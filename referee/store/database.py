@@ -18,6 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from msgspec.structs import astuple
 
 from referee.store import connect
@@ -26,9 +27,11 @@ from referee.store.lock import Lock
 from referee.store.rows import (
     BotRow,
     Columns,
+    Dropped,
     FaultRow,
     GameRow,
     PairingRow,
+    RulingRow,
     TimeCount,
     game_id,
 )
@@ -44,6 +47,9 @@ _ADD_RECORD = "INSERT INTO record VALUES (?, ?)"
 _ADD_FAULT = "INSERT INTO fault VALUES (?1 << 32 | ?2, ?3, ?4, ?5, ?6, ?7)"
 _ADD_TIME = """INSERT INTO time VALUES (?, ?, ?, ?)
     ON CONFLICT (variant, bot, bucket) DO UPDATE SET moves = moves + excluded.moves"""
+_ADD_RULING = "INSERT OR REPLACE INTO ruling VALUES (?1 << 32 | ?2, ?3, ?4, ?5, ?6, ?7)"
+_DROP_RECORD = "DELETE FROM record WHERE id = ?"
+_DROPPED = "dropped"
 _KEY = "id >> 32, id & 0xffffffff"
 
 
@@ -153,6 +159,27 @@ class Store:
             # Hardly ever. If it is not for a repeat, the error comes again and is a bug.
             return self._add(self._not_there(rows), told)
 
+    def add_ruling(self, ruling: RulingRow) -> None:
+        """Decide on a game that is there; an earlier ruling on it is replaced."""
+        with self._addition():
+            self._database.execute(_ADD_RULING, ruling)
+
+    def lift_ruling(self, pairing: int, number: int) -> None:
+        """The game counts again as its record says."""
+        with self._addition():
+            key = game_id(pairing, number)
+            self._database.execute("DELETE FROM ruling WHERE game = ?", (key,))
+
+    def drop_records(self, keys: Sequence[tuple[int, str]]) -> None:
+        """Let the records of these games go, by key and time; their results stay. What went is
+        added to what `dropped` tells."""
+        with self._addition():
+            self._database.executemany(_DROP_RECORD, [(key,) for key, _ in keys])
+            before = self.dropped() or Dropped(0, "")
+            now = Dropped(before.games + len(keys), max(before.last, *(at for _, at in keys)))
+            text = msgspec.json.encode(now).decode()
+            self._database.execute(connect.SET_VALUE, (_DROPPED, text))
+
     def commit(self) -> None:
         """Make all that was added safe. Raises StoreFull where the disk does not take it."""
         self._must_write()
@@ -224,6 +251,11 @@ class Store:
         row = self._first("SELECT text FROM value WHERE key = ?", (key,))
         return None if row is None else row[0]
 
+    def dropped(self) -> Dropped | None:
+        """Which records are no longer kept; None while all are."""
+        text = self.value(_DROPPED)
+        return None if text is None else msgspec.json.decode(text, type=Dropped)
+
     def bots(self) -> list[BotRow]:
         return [BotRow(*row) for row in self._rows("SELECT * FROM bot ORDER BY id")]
 
@@ -271,6 +303,11 @@ class Store:
         """By pairing, number and seat."""
         query = "SELECT game >> 32, game & 0xffffffff, seat, bot, code, turn, detail FROM fault"
         return map(FaultRow._make, self._rows(f"{query} ORDER BY game, seat"))
+
+    def rulings(self) -> list[RulingRow]:
+        """By pairing and number."""
+        query = "SELECT game >> 32, game & 0xffffffff, what, seat, reason, by, at FROM ruling"
+        return [RulingRow(*row) for row in self._rows(f"{query} ORDER BY game")]
 
     def times(self) -> Iterator[TimeCount]:
         """By variant, bot and bucket; with what was added since the last commit."""

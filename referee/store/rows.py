@@ -66,6 +66,27 @@ class FaultRow(NamedTuple):
     detail: str
 
 
+class RulingRow(NamedTuple):
+    """What an organiser decided of a game afterwards. The record stays as it is."""
+
+    pairing: int
+    number: int
+    what: str
+    """`void`: it counts for nobody; `award`: the seat wins it."""
+    seat: int | None
+    reason: str
+    by: str
+    at: str
+
+
+class Dropped(Struct, frozen=True):
+    """Records that are no longer kept; the results of their games are."""
+
+    games: int
+    last: str
+    """When the last of them was played."""
+
+
 class TimeCount(NamedTuple):
     """How many moves of a bot took a time of this bucket."""
 

@@ -19,6 +19,15 @@ from typing import TypeAlias
 APPLICATION = 0x52_66_54_6E
 """`RfTn`, in the header of the file: tells a tournament from any other SQLite database."""
 
+RULING = """CREATE TABLE ruling (
+    game INTEGER PRIMARY KEY REFERENCES game,
+    what TEXT NOT NULL,
+    seat INTEGER,
+    reason TEXT NOT NULL,
+    by TEXT NOT NULL,
+    at TEXT NOT NULL
+)"""
+
 TABLES = (
     """CREATE TABLE value (
         key TEXT PRIMARY KEY,
@@ -64,6 +73,7 @@ TABLES = (
         detail TEXT NOT NULL,
         PRIMARY KEY (game, seat)
     ) WITHOUT ROWID""",
+    RULING,
     """CREATE TABLE time (
         variant TEXT NOT NULL,
         bot INTEGER NOT NULL REFERENCES bot,
@@ -72,11 +82,11 @@ TABLES = (
         PRIMARY KEY (variant, bot, bucket)
     ) WITHOUT ROWID""",
 )
-SMALL = ("value", "bot", "pairing", "game", "fault", "time")
+SMALL = ("value", "bot", "pairing", "game", "fault", "ruling", "time")
 """All tables but the one that grows with the length of the games."""
 
 Steps: TypeAlias = Sequence[Sequence[str]]
-STEPS: Steps = ()
+STEPS: Steps = ((RULING,),)
 """The first step leads from version 1 to version 2, and so on."""
 
 

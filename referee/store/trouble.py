@@ -12,9 +12,9 @@ from pathlib import Path
 
 from referee.mistake import REFUSED, Mistake
 
-_DISK = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY}
-_DISK |= {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}
-_HELD = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+DISK = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY}
+DISK |= {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}
+HELD = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _CALLER = (sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.InterfaceError)
 
 
@@ -50,9 +50,9 @@ def explain(error: sqlite3.Error, path: Path, *, writing: bool) -> Exception:
     if isinstance(error, _CALLER):
         return error
     code = result_code(error)
-    if code in _HELD:
+    if code in HELD:
         return BadStore(f"{path} is held by another program ({error})")
-    if code not in _DISK:
+    if code not in DISK:
         return damaged(path, error)
     if not writing:
         return BadStore(f"{path} cannot be read: {error}")

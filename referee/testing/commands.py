@@ -42,13 +42,29 @@ STATUSES = {
 }
 """Every exit status. With --strict the gravest fault counts, which is the lowest number."""
 
-VALUES: dict[object, str] = {str: "text", int: "whole number", Path: "path", bool: ""}
+VALUES: dict[object, str] = {
+    str: "text",
+    int: "whole number",
+    float: "number",
+    Path: "path",
+    bool: "",
+}
 
 
 def commands(of: typer.Typer) -> dict[str, Any]:
     """The commands of an app by name, as typer has settled them. Hidden ones are left out."""
-    group: Any = typer.main.get_command(of)
-    return {name: each for name, each in group.commands.items() if not each.hidden}
+    return _within(typer.main.get_command(of))
+
+
+def _within(group: Any) -> dict[str, Any]:
+    """Those of a group, and those of the groups in it by all their words."""
+    found: dict[str, Any] = {}
+    for name, each in group.commands.items():
+        if hasattr(each, "commands"):
+            found |= {f"{name} {word}": command for word, command in _within(each).items()}
+        elif not each.hidden:
+            found[name] = each
+    return found
 
 
 def page(of: typer.Typer | None = None) -> str:
@@ -57,7 +73,9 @@ def page(of: typer.Typer | None = None) -> str:
     group: Any = typer.main.get_command(of)
     parts = [HEAD, f"{group.help}\n", *_tables(group)]
     found = commands(of)
-    parts.append("".join(f"- [`referee {name}`](#referee-{name})\n" for name in found))
+    parts.append(
+        "".join(f"- [`referee {name}`](#referee-{name.replace(' ', '-')})\n" for name in found)
+    )
     for name, command in found.items():
         parts.append(f"## referee {name}\n")
         parts.append(_usage(name, command))

@@ -22,8 +22,8 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
         "bot": "who is built",
     },
     "left_out": {
-        "bot": "who does not take part",
-        "why": "which command was not found, or how the build ended",
+        "bot": "who does not take part; the folder, where it has no bot that can be read",
+        "why": "what is wrong with it, which command was not found, or how the build ended",
         "output": "what the compiler said, cut after 20 lines",
     },
     "started": {

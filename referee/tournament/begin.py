@@ -15,14 +15,17 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from referee.bots.confinement import Confinement
 from referee.bots.confinement.levels import Level
 from referee.bots.confinement.probe import choose
+from referee.bots.manifest import Bot
+from referee.bots.starting import allowed_processes, not_held
 from referee.mistake import Mistake
 from referee.rules.registry import is_path
 from referee.store.connect import FILE
 from referee.store.database import Store
 from referee.store.rows import BotRow
-from referee.tournament.confining import with_level
+from referee.tournament.confining import confinement_of, with_level
 from referee.tournament.entries import (
     Entry,
     bot_rows,
@@ -69,6 +72,11 @@ def line_up(spec: Spec) -> Lineup:
     return Lineup(
         spec=spec, entries=entries, players=players(spec, [entry.bot for entry in entries])
     )
+
+
+def with_level_settled(lineup: Lineup) -> Lineup:
+    """The same at the level at which it would be played here. Raises BadSpec, NotConfined."""
+    return replace(lineup, spec=with_level(lineup.spec, lineup.entries))
 
 
 def _reduced(lineup: Lineup, entries: Sequence[Entry], left_out: Collection[str]) -> Lineup:
@@ -119,9 +127,10 @@ def play_tournament(
     Raises BadSpec, BadBot, BadVariant or BadStore before anything is started.
     """
     lineup = line_up(spec)
-    lineup = replace(lineup, spec=with_level(lineup.spec, lineup.entries))
+    lineup = with_level_settled(lineup)
     ready, left_out = ready_or_left_out(lineup.spec, lineup.entries, listener or nobody)
     lineup = _reduced(lineup, ready, left_out)
+    bots, confinement = [entry.bot for entry in lineup.entries], confinement_of(lineup.spec)
     folder = Path(folder)
     seed = secrets.token_hex(8) if spec.seed is None else spec.seed
     values = {
@@ -131,19 +140,20 @@ def play_tournament(
         "variants": msgspec.json.encode(variant_marks(lineup.spec)).decode(),
         "seed": seed,
         "level": lineup.spec.sandbox or Level.NONE,
-        "processes": msgspec.json.encode(_several_processes(lineup.entries)).decode(),
+        "processes": msgspec.json.encode(_several_processes(bots, confinement)).decode(),
         "referee": __version__,
-        "left_out": msgspec.json.encode(left_out).decode(),
+        "not_held": msgspec.json.encode(not_held(bots, confinement)).decode(),
+        "left_out": msgspec.json.encode({**spec.left_out, **left_out}).decode(),
         "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
     with Store.create(folder, values, bot_rows(lineup.entries)) as store:
         return _run(store, lineup, folder, listener, each_game=each_game)
 
 
-def _several_processes(entries: Sequence[Entry]) -> dict[str, int]:
-    """Who asked for more than one in its manifest, and for how many."""
-    bots = [entry.bot for entry in entries]
-    return {bot.name: bot.processes for bot in bots if bot.processes > 1}
+def _several_processes(bots: Sequence[Bot], confinement: Confinement) -> dict[str, int]:
+    """Who asked for more than one in its manifest, and how many it may run."""
+    allowed = {bot.name: allowed_processes(bot, confinement) for bot in bots}
+    return {name: number for name, number in allowed.items() if number > 1}
 
 
 def resume_tournament(

@@ -65,6 +65,8 @@ class Chunk(Struct, frozen=True, kw_only=True, tag="chunk"):
     budget_s: float
     """After so long no further game is begun."""
     manner: Manner
+    called: tuple[str, str] | None = None
+    """What the two are called in these games; None is by the names of the bots."""
 
     def each_number(self) -> Iterator[int]:
         for low, high in self.numbers:
@@ -118,20 +120,19 @@ Order = Chunk | Call
 Report = Batch | Done | Called | Failed
 
 
-def _plain(value: object) -> str:
+def plain(value: object) -> str:
+    """What MessagePack does not know, as text."""
     if isinstance(value, Path):
         return str(value)
     raise NotImplementedError(type(value).__name__)
 
 
-def _from_plain(kind: type, value: Any) -> Any:
+def from_plain(kind: type, value: Any) -> Any:
     return Path(value) if kind is Path else value
 
 
-_encoder = msgspec.msgpack.Encoder(enc_hook=_plain)
-_order_decoder: msgspec.msgpack.Decoder[Order] = msgspec.msgpack.Decoder(
-    Order, dec_hook=_from_plain
-)
+_encoder = msgspec.msgpack.Encoder(enc_hook=plain)
+_order_decoder: msgspec.msgpack.Decoder[Order] = msgspec.msgpack.Decoder(Order, dec_hook=from_plain)
 _report_decoder: msgspec.msgpack.Decoder[Report] = msgspec.msgpack.Decoder(Report)
 
 

@@ -28,6 +28,8 @@ class Definition(Struct, frozen=True, kw_only=True):
     here: str
     """The folder in which it was given."""
     variants: tuple[str, ...] | None
+    elsewhere: bool = False
+    """Whether it ran on its author's machine, where nobody here confined it."""
 
 
 class Entry(Struct, frozen=True):

@@ -24,9 +24,11 @@ class Building(Struct, frozen=True, kw_only=True, tag_field="event", tag="buildi
 
 
 class LeftOut(Struct, frozen=True, kw_only=True, tag_field="event", tag="left_out"):
-    """A bot cannot be built, or a program that it needs is missing: the others play without it."""
+    """A bot cannot be read or built, or a program that it needs is missing: the others play without
+    it."""
 
     bot: str
+    """Its name; of a folder in which there is none, the folder."""
     why: str
     output: str
     """What the compiler said."""

@@ -51,6 +51,8 @@ class Plan(Struct, frozen=True, kw_only=True):
     exact: bool
     """False: `pairings` and `games` are the most there can be, and results decide."""
     jobs: int
+    level: str | None
+    """At which bots are confined; None where that is not settled."""
     worst_ms: int | None
     """None: moves have no limit, so neither has the tournament."""
 
@@ -78,6 +80,7 @@ def plan(spec: Spec, players: Mapping[str, Sequence[str]]) -> Plan:
         games=sum(part.games for part in parts),
         exact=spec.format != "knockout" or spec.best_of + spec.replays == 1,
         jobs=jobs,
+        level=spec.sandbox,
         worst_ms=None if unlimited else -(-worst_ms // jobs),
     )
 
@@ -98,6 +101,9 @@ def told(plan: Plan) -> list[str]:
             f"{at_most}{amount(part.games, 'game')} of up to {amount(part.most_plays, 'play')} "
             f"({longest})"
         )
+    if plan.level is not None:
+        confined = "run unconfined" if plan.level == "none" else "are confined"
+        lines.append(f"level {plan.level}: the bots {confined}")
     if plan.worst_ms is None:
         lines.append("worst case: no end, since moves have no time limit")
     else:

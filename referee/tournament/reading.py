@@ -24,7 +24,16 @@ from referee.bots.manifest import MANIFEST, BadBot, find_bot, usual_bots
 from referee.rules.registry import find_variant, is_path
 from referee.tournament.lines import find_lines
 from referee.tournament.mistakes import BadSpec, Key, did_you_mean, quoted
-from referee.tournament.spec import DEFAULTS, ONLY_IN, Spec, check, check_named, variant_name
+from referee.tournament.spec import (
+    DEFAULTS,
+    ONLY_IN,
+    Spec,
+    check,
+    check_limits,
+    check_named,
+    variant_name,
+)
+from referee.tournament.submissions import bots_in
 
 LARGEST_FILE = 1_000_000
 _PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
@@ -32,14 +41,23 @@ QUOTE = "'"
 _ASSIGNED = re.compile(r"\s*([^\s=#\[]+)\s*=")
 
 
-def read_spec(path: str | Path) -> Spec:
-    """The spec in a file, checked as a whole; its bots are found, and nothing is started."""
+def read_spec(path: str | Path, *, elsewhere: bool = False) -> Spec:
+    """The spec in a file, checked as a whole; its bots are found, and nothing is started.
+
+    For a tournament elsewhere, bots are what they are called there, and are not looked for here.
+    """
     path = Path(path)
     text = _read(path)
     raw = _parse(path, text)
     try:
         _check_lengths(raw, ())
+        if elsewhere and "bots_dir" in raw:
+            raise BadSpec(
+                "bots_dir is a folder here: name bots of the ladder in bots", ("bots_dir",)
+            )
         spec = check(_spec(raw, path.absolute().parent, path.stem))
+        if elsewhere:
+            return replace(spec, bots=tuple(raw.get("bots", ())))
         found = [_bot_name(bot, ("bots", place)) for place, bot in enumerate(spec.bots)]
         check_named(spec, found or usual_bots())
     except BadSpec as bad:
@@ -215,14 +233,13 @@ def _spec(raw: dict[str, Any], folder: Path, stem: str) -> Spec:
                 _must_fit(item, _TEXT, (key, place), f"every item of {key}")
     for name, elo in raw.get("anchors", {}).items():
         _must_fit(elo, _NUMBER, ("anchors", name), f"the anchor of {name}")
-    for name, limit in raw.get("limits", {}).items():
-        _must_fit(limit, _SETTING, ("limits", name), f"the limit {name}")
+    check_limits(raw.get("limits", {}))
     given = {"name": stem, **raw}
     written = _written_variants(given)
     given["variants"] = tuple(_script(folder, text) for text in written)
     given["options"] = _options(given.get("options", {}), written, given["variants"])
     if "bots" in given or "bots_dir" in given:
-        given["bots"] = _bots(folder, given.get("bots", []), given.pop("bots_dir", None))
+        given |= _bots(folder, given.get("bots", []), given.pop("bots_dir", None))
     given["challengers"] = tuple(given.get("challengers", ()))
     given["expose"] = tuple(str(_beside(folder, text)) for text in given.get("expose", ()))
     if "seed" in given:
@@ -299,13 +316,16 @@ def _word(setting: int | str) -> int | str:
 # Bots.
 
 
-def _bots(folder: Path, named: Sequence[str], bots_dir: str | None) -> tuple[str, ...]:
+def _bots(folder: Path, named: Sequence[str], bots_dir: str | None) -> dict[str, Any]:
+    """Keys of the spec: those that play, and those in the folder that cannot."""
     bots = [_bot(folder, text) for text in named]
-    if bots_dir is not None:
-        bots += [bot for bot in bots_in(_beside(folder, bots_dir)) if bot not in bots]
-    elif not bots:
-        raise BadSpec("bots is empty; leave it out for all sample bots that play", ("bots",))
-    return tuple(bots)
+    if bots_dir is None:
+        if not bots:
+            raise BadSpec("bots is empty; leave it out for all sample bots that play", ("bots",))
+        return {"bots": tuple(bots)}
+    found = bots_in(_beside(folder, bots_dir))
+    bots += [bot for bot in found.bots if bot not in bots]
+    return {"bots": tuple(bots), "left_out": found.left_out}
 
 
 def _bot(folder: Path, text: str) -> str:
@@ -319,23 +339,6 @@ def _bot(folder: Path, text: str) -> str:
     except (OSError, ValueError):  # a name that no file can have
         is_folder = False
     return str(beside) if is_folder else text
-
-
-def bots_in(folder: str | Path) -> tuple[str, ...]:
-    """Every bot in a folder: its sub-folders that have a `bot.toml`, by name. Raises BadSpec."""
-    folder = Path(folder)
-    key: Key = ("bots_dir",)
-    try:
-        if not folder.is_dir():
-            raise BadSpec(f"{folder}: there is no such folder", key)
-        found = sorted(each for each in folder.iterdir() if (each / MANIFEST).is_file())
-    except OSError as error:
-        raise BadSpec(f"{folder} cannot be read: {error.strerror}", key) from None
-    except ValueError as error:
-        raise BadSpec(f"{folder} cannot be read: {error}", key) from None
-    if not found:
-        raise BadSpec(f"{folder}: no folder in it has a {MANIFEST}", key)
-    return tuple(str(each.resolve()) for each in found)
 
 
 def _bot_name(text: str, key: Key) -> str:
@@ -362,8 +365,12 @@ def override(
     other ones, what the spec says for the old ones goes with them.
     """
     given = {key: value for key, value in given.items() if value is not None}
+    if "bots" in given:
+        given = {"left_out": {}, **given}
     if bots_dir is not None:
-        given["bots"] = (*given.get("bots", ()), *bots_in(bots_dir))
+        found = bots_in(bots_dir)
+        given["bots"] = (*given.get("bots", ()), *found.bots)
+        given["left_out"] = found.left_out
     if "format" in given and given["format"] != spec.format:
         own = {key: DEFAULTS[key] for key, form in ONLY_IN.items() if form != given["format"]}
         given = {**own, **given}

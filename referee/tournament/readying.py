@@ -42,6 +42,8 @@ def ready_or_left_out(
     """Those that can be made ready, and by name why the others are left out."""
     ready: list[Entry] = []
     left_out: dict[str, str] = {}
+    for folder, why in spec.left_out.items():
+        tell(LeftOut(bot=folder, why=why, output=""))
     for entry in entries:
         name = entry.bot.name
         try:

@@ -20,7 +20,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from referee.bots.confinement.limits import BadLimit, exposable, read_limits
+from referee.bots.confinement.limits import BadLimit, exposable, read_limits, shown_limits
 from referee.clock import (
     DEFAULT_BUILD_MS,
     DEFAULT_GRACE_MS,
@@ -74,7 +74,7 @@ ONLY_IN: dict[str, Format] = {
     "replays": "knockout",
 }
 """Keys that mean something in one format alone."""
-FREE = frozenset({"jobs", "build_time", "rank_by", "advantage", "prior", "anchors"})
+FREE = frozenset({"jobs", "build_time", "rank_by", "advantage", "prior", "anchors", "left_out"})
 """How fast it is played and how the table is made: no game would have gone otherwise."""
 
 
@@ -86,6 +86,9 @@ class Spec(Struct, frozen=True, kw_only=True):
     """Names, or paths of scripts."""
     bots: tuple[str, ...] = ()
     """What `find_bot` takes, in seed order; none: all Python sample bots that play."""
+    left_out: dict[str, str] = {}
+    """What lies among the bots and is none that can be read, and why not. No key of a file: it is
+    found where a folder of bots is."""
     format: Format = "round-robin"
     games: int = 100
     """Per pairing and variant, both seatings together."""
@@ -142,6 +145,8 @@ def check(spec: Spec) -> Spec:
         if word is not None and word not in words:
             hint = did_you_mean(str(word), words) or f"; it is one of {', '.join(words)}"
             raise BadSpec(f"{key} cannot be {quoted(word)}{hint}", (key,))
+    if isinstance(spec.limits, dict):
+        check_limits(spec.limits)
     try:
         spec = msgspec.convert(asdict(spec), Spec)
     except msgspec.ValidationError as error:
@@ -255,6 +260,8 @@ def changes(old: Spec, new: Spec) -> list[str]:
             continue
         if key in ("bots", "variants", "challengers"):
             told += _changed_list(key, before, now)
+        elif key == "limits":
+            told += _changed_limits(before, now)
         elif key == "options":
             told += _changed_options(old, new)
         elif not _same(key, before, now) and not _extends(old, new, key):
@@ -270,6 +277,16 @@ def _changed_list(key: str, before: Sequence[str], now: Sequence[str]) -> list[s
     gone = [f"the {thing} {each} is missing" for each in before if each not in now]
     come = [f"the {thing} {each} is new" for each in now if each not in before]
     return gone + come or [f"the order of the {key} is another"]
+
+
+def _changed_limits(before: Mapping[str, int | str], now: Mapping[str, int | str]) -> list[str]:
+    """By what they come to: a default that is written out is no change."""
+    then, since = (shown_limits(read_limits(each)) for each in (before, now))
+    return [
+        f"the limit {name} was {then[name]} and is {since[name]}"
+        for name in then
+        if then[name] != since[name]
+    ]
 
 
 def _changed_options(old: Spec, new: Spec) -> list[str]:
@@ -293,11 +310,9 @@ def _same(key: str, before: Any, now: Any) -> bool:
     try:
         if key == "time":
             return read_clock(before) == read_clock(now)
-        if key == "limits":
-            return read_limits(before) == read_limits(now)
         if key in ("grace", "warm_up", "startup", "build_time"):
             return read_duration_ms(before) == read_duration_ms(now)
-    except (BadTime, BadLimit):
+    except BadTime:
         pass
     return False
 
@@ -317,6 +332,10 @@ def _why(old: Spec, new: Spec, key: str) -> str:
 
 
 def _said(value: object) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, tuple):
+        return ", ".join(value) or "nothing"
     return "not given" if value is None else str(value)
 
 
@@ -381,12 +400,16 @@ def _check_lists(spec: Spec) -> None:
                 raise BadSpec(f"{key} has {quoted(text)} twice", (key, place))
 
 
-def _check_confinement(spec: Spec) -> None:
-    for name, value in spec.limits.items():
+def check_limits(given: Mapping[str, object]) -> None:
+    """Raises BadSpec with the key of the one that cannot be."""
+    for name, value in given.items():
         try:
             read_limits({name: value})
         except BadLimit as bad:
             raise BadSpec(str(bad), ("limits", name)) from None
+
+
+def _check_confinement(spec: Spec) -> None:
     if spec.freeze and spec.think == "parallel":
         raise BadSpec("freeze is for bots that think in turn", ("freeze",))
     for place, folder in enumerate(spec.expose):

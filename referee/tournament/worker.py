@@ -112,7 +112,7 @@ def play(chunk: Chunk, wire: Wire, core: PinnedCore | None) -> Done:
     setting = Setting(
         variant=variant,
         clock=manner.clock,
-        players=names,
+        players=chunk.called or names,
         bots=(bot_info(chunk.first.bot), bot_info(chunk.second.bot)),
         tournament=manner.tournament,
         level=manner.confinement.level,

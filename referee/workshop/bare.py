@@ -16,9 +16,12 @@ from referee.bots.environment import environment
 from referee.bots.keeping.starting import PR_SET_PDEATHSIG, prctl
 from referee.bots.manifest import Bot
 from referee.bots.process import NoStart, told_status
+from referee.bots.starting import open_endpoint
 
 WAIT_S = 0.005
 """Between two looks at a process that may have ended."""
+
+STDERR = 2
 
 
 def _die_with_us() -> None:
@@ -31,26 +34,34 @@ class BareProcess:
 
     def __init__(self, bot: Bot) -> None:
         """Raises NoStart."""
+        self.endpoint = endpoint = open_endpoint(bot)
+        env = environment(bot)
+        if endpoint is not None:
+            env |= endpoint.variables()
         try:
             self._process = subprocess.Popen(
                 bot.command,
                 stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
+                # Over ZeroMQ standard output is no more than a second stderr.
+                stdout=subprocess.PIPE if endpoint is None else STDERR,
                 bufsize=0,
                 cwd=bot.folder,
-                env=environment(bot),
+                env=env,
                 start_new_session=True,
                 preexec_fn=_die_with_us,
             )
         except OSError as error:
+            if endpoint is not None:
+                endpoint.close()
             raise NoStart(f"{error.strerror}: {error.filename}") from None
         assert self._process.stdin is not None
-        assert self._process.stdout is not None
         self.pid = self._process.pid
         self.stdin = self._process.stdin.fileno()
-        self.stdout = self._process.stdout.fileno()
+        self.stdout = -1
         os.set_blocking(self.stdin, False)
-        os.set_blocking(self.stdout, False)
+        if self._process.stdout is not None:
+            self.stdout = self._process.stdout.fileno()
+            os.set_blocking(self.stdout, False)
 
     def exit_status(self, within_s: float = 0.0) -> int | None:
         """With which it ended, negative for a signal; None if it is still running.
@@ -92,3 +103,5 @@ class BareProcess:
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 pipe.close()
+        if self.endpoint is not None:
+            self.endpoint.close()

@@ -13,6 +13,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 
+from referee.arena.hints import hints_for
 from referee.bots.confinement import UNCONFINED, Confinement
 from referee.bots.confinement.levels import Level
 from referee.bots.manifest import Bot
@@ -20,7 +21,7 @@ from referee.bots.process import STDERR_AS_LOG, BotProcess, NoStart
 from referee.bots.starting import start_bot
 from referee.clock import DEFAULT_STARTUP_MS
 from referee.links.pipe import PipeLink
-from referee.protocol.codec import encode
+from referee.protocol.framed import FramedSession
 from referee.protocol.messages import FLOOD_BYTES, Event, Misbehaved, ToBot, Turn
 from referee.protocol.session import Session, State
 from referee.verdict import BotFault, Ending
@@ -28,8 +29,8 @@ from referee.version import __version__
 from referee.workshop.bare import BareProcess
 
 SLICE_MS = 100
-FLOOD_LOOK_S = 0.5
-FLOOD_QUIET_MS = 50
+FLOOD_LOOK_S = 2.0
+FLOOD_QUIET_MS = 300
 """Longer than in the arena, as there is time."""
 LAST_WORDS_S = 1.0
 
@@ -56,8 +57,17 @@ class UnhurriedBot:
             self._process = _start(bot, confinement)
         except NoStart as problem:
             raise BotFault(Ending.NO_START, str(problem)) from None
-        self._link = PipeLink(self._process.stdin, self._process.stdout)
-        self._session = Session(confinement.limits.turn)
+        self._hints = hints_for(bot)
+        self._link: PipeLink | None = None
+        """None until a bot that speaks ZeroMQ has connected."""
+        self._unsaid = b""
+        """What waits for that."""
+        endpoint, turn_bytes = self._process.endpoint, confinement.limits.turn
+        if endpoint is None:
+            self._link = PipeLink(self._process.stdin, self._process.stdout)
+            self._session = Session(turn_bytes)
+        else:
+            self._session = FramedSession(turn_bytes, token=endpoint.token)
         self._events: deque[Event] = deque()
         self._asked = time.monotonic()
         self._deaf = False
@@ -85,7 +95,7 @@ class UnhurriedBot:
 
     def send(self, messages: list[ToBot]) -> None:
         self._asked = time.monotonic()
-        self._write(encode(messages))
+        self._write(self._session.pack(messages))
 
     def ask(self, messages: list[ToBot]) -> None:
         """Send messages of which the last is a turn; turns are numbered from 1."""
@@ -95,10 +105,26 @@ class UnhurriedBot:
         self.send(messages)
 
     def _write(self, data: bytes) -> None:
+        if self._link is None:
+            self._unsaid += data
+            return
         try:
             self._link.write(data)
         except BrokenPipeError:
             self._deaf = True
+
+    def _read(self, within_ms: int) -> bytes | None:
+        """What comes next; empty at its end, None if nothing comes within this time."""
+        endpoint = self._process.endpoint
+        if self._link is None:
+            assert endpoint is not None, "a bot without a link is one that has to connect"
+            self._link = endpoint.accept() if _readable(endpoint.fd, within_ms) else None
+            if self._link is not None:
+                assert isinstance(self._session, FramedSession)
+                self._session.reply = self._link.reply
+                self._write(self._unsaid)
+            return None
+        return self._link.read() if _readable(self._link.fd, within_ms) else None
 
     def hear(
         self, meanwhile: Callable[[], None] = lambda: None, within_s: float | None = None
@@ -108,15 +134,13 @@ class UnhurriedBot:
         Raises BotFault where it breaks the protocol or ends. `meanwhile` is called ten times a
         second.
         """
-        poll = select.poll()
-        poll.register(self._link.fd, select.POLLIN)
         give_up = None if within_s is None else time.monotonic() + within_s
         while not self._events:
-            if self._link.unsent:
+            if self._link is not None and self._link.unsent:
                 self._write(b"")
             # Asked before the look: what a bot said before it ended is heard before its end.
             ended = self._process.exit_status() is not None
-            data = self._link.read() if poll.poll(0 if ended else SLICE_MS) else None
+            data = self._read(0 if ended else SLICE_MS)
             if data is not None or ended:
                 self._events += (
                     self._session.receive(data) if data else self._session.end_of_input()
@@ -125,7 +149,7 @@ class UnhurriedBot:
                     return None
             elif self._deaf:
                 code = Ending.CRASH if self.listens else Ending.NO_START
-                raise BotFault(code, "the bot closed its standard input")
+                raise BotFault(code, f"the bot {self._hints.closed_input}")
             elif give_up is not None and time.monotonic() > give_up:
                 return None
             else:
@@ -138,20 +162,18 @@ class UnhurriedBot:
     def _blame(self, event: Misbehaved) -> BotFault:
         code, detail = Ending(event.code), event.detail
         if code in (Ending.CRASH, Ending.NO_START):
-            half = " in the middle of a line" if event.received else ""
+            half = self._hints.in_the_middle if event.received else ""
             ended = self._process.how_it_ended(LAST_WORDS_S)
-            detail = f"the bot {ended or 'closed its standard output'}{half}"
+            detail = f"the bot {ended or self._hints.closed_output}{half}"
         elif code is Ending.GARBLED and self._keeps_talking():
             code, detail = Ending.FLOOD, f"more than {FLOOD_BYTES} bytes that nobody asked for"
         return BotFault(code, detail, event.received)
 
     def _keeps_talking(self) -> bool:
         """After a garbled line: does the bot go on and on? Then it is a flood."""
-        poll = select.poll()
-        poll.register(self._link.fd, select.POLLIN)
         heard, give_up = 0, time.monotonic() + FLOOD_LOOK_S
-        while heard <= FLOOD_BYTES and time.monotonic() < give_up and poll.poll(FLOOD_QUIET_MS):
-            data = self._link.read()
+        while heard <= FLOOD_BYTES and time.monotonic() < give_up:
+            data = self._read(FLOOD_QUIET_MS)
             if not data:
                 return False
             heard += len(data)
@@ -171,3 +193,9 @@ class UnhurriedBot:
     def close(self) -> None:
         """End the bot, if it has not ended, and all that it has started."""
         self._process.close()
+
+
+def _readable(fd: int, within_ms: int) -> bool:
+    poll = select.poll()
+    poll.register(fd, select.POLLIN)
+    return bool(poll.poll(within_ms))

@@ -83,7 +83,7 @@ def test_bank_is_charged_and_runs_out() -> None:
 
 def test_increment_keeps_a_steady_bot_alive() -> None:
     """What it uses is what it gets back."""
-    played = play(bot("slow", 0.03, 0.03), honest(), variant="difference", time="1s+200ms", games=1)
+    played = play(bot("slow", 0.03, 0.03), honest(), variant="difference", time="1s+2s", games=1)
     all_by_rules(played)
     left_ms = [int(note) for note in played.records[0].notes.values()]
     assert left_ms == sorted(left_ms), "the bank grows by what was not used"

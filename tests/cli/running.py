@@ -13,7 +13,7 @@ import subprocess
 import sys
 import termios
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -111,14 +111,17 @@ def sentence(done: Done, status: int = 2) -> str:
     return done.err.removeprefix("referee: ").removesuffix("\n")
 
 
-def refuses(folder: Path, mistakes: Mistakes) -> None:
+def refuses(
+    folder: Path, mistakes: Mistakes, state: Callable[[Path], object] | None = None
+) -> None:
     """That each of these commands is refused in these words, and that nothing is written."""
-    before = _state(folder)
+    state = state or _state
+    before = state(folder)
     done = each(folder, [words for words, _ in mistakes.values()])
     for (name, (_, pattern)), found in zip(mistakes.items(), done, strict=True):
         told = sentence(found)
         assert re.fullmatch(pattern, told), f"{name}: {told}"
-    assert _state(folder) == before
+    assert state(folder) == before
 
 
 def _state(folder: Path) -> dict[Path, tuple[int, int]]:

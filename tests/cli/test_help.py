@@ -22,7 +22,9 @@ ANEW = "python -m referee.testing.commands docs/commands.md"
 
 def test_help_has_an_example_and_every_option(tmp_path: Path) -> None:
     names = list(commands(build_app()))
-    for name, done in zip(names, each(tmp_path, [[name, "--help"] for name in names]), strict=True):
+    for name, done in zip(
+        names, each(tmp_path, [[*name.split(), "--help"] for name in names]), strict=True
+    ):
         assert (done.status, done.err) == (0, "")
         assert f"referee {name}" in done.out.partition("Example")[2]
         for parameter in commands(build_app())[name].params:
@@ -36,7 +38,7 @@ def test_the_command_itself(tmp_path: Path) -> None:
     assert long == short
     assert (long.status, long.err) == (0, "")
     for name in commands(build_app()):
-        assert f" {name} " in long.out
+        assert f" {name.split()[0]} " in long.out
     assert nothing.status in (0, 2)
     assert "Usage: referee" in nothing.out + nothing.err
     refuses(

@@ -94,9 +94,9 @@ class Without:
         self._factory = factory
         self._played: dict[str, Played] = {}
 
-    def __call__(self, games: int, options: dict[str, int | str]) -> Played:
-        kind = f"{games} {options}"
+    def __call__(self, level: str, games: int, options: dict[str, int | str]) -> Played:
+        kind = f"{level} {games} {options}"
         if kind not in self._played:
             with Scene(self._factory.mktemp("without") / "tournament").set() as scene:
-                self._played[kind] = play_without(scene, self._programs, games, options)
+                self._played[kind] = play_without(scene, self._programs, level, games, options)
         return self._played[kind]

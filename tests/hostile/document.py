@@ -15,7 +15,7 @@ from referee.testing.describe import refresh
 from tests.hostile.cases import LEVELS, outcome_rows
 
 MEANINGS = {
-    "memory": "bytes that it may fill: each process at `standard`, all together at `full`",
+    "memory": "bytes that all its processes may fill together",
     "processes": "processes and threads at a time",
     "cpu": "seconds of processor time of a process, from its start to its end",
     "file_size": "bytes in one file",

@@ -19,10 +19,11 @@ from referee.tournament.begin import play_tournament
 from referee.tournament.events import Tick, Told
 from referee.tournament.spec import Spec
 from tests.arena.playing import ROOT
+from tests.hostile.pace import PACE
 
 OURS = (b"referee.tournament.worker", b"keeper.py")
 """By what the referee's own processes are told from the bots: a word of their command lines."""
-PATIENCE_S = 120
+PATIENCE_S = 120 * PACE
 
 
 class Order(Struct, frozen=True):

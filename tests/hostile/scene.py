@@ -21,6 +21,8 @@ PLACES = ("/tmp", "/dev/shm", "/var/tmp", "/", "/dev", "/usr")
 """Where a hostile bot tries to leave files."""
 WORD_S = 1.0
 """What a guest has to say its word."""
+VICTIM_S = 3600
+"""Longer than any test: a victim is to end by somebody's hand."""
 
 
 class Scene:
@@ -103,7 +105,7 @@ class Scene:
     def _put_victims(self, stack: contextlib.ExitStack) -> None:
         """One of this user, and where root plays also one of the user that bots are handed to."""
         for user in (None, *_servants()):
-            victim = subprocess.Popen(["sleep", "60"], user=user)
+            victim = subprocess.Popen(["sleep", str(VICTIM_S)], user=user)
             self.victims.append(victim)
             stack.callback(victim.wait)
             stack.callback(victim.kill)

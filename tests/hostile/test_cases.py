@@ -29,7 +29,7 @@ ATTEMPTS = 4
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_case(case: Case, level: str, tmp_path: Path, programs: Path, without: Without) -> None:
     expected = case.at(level)
-    calm = without(case.games, case.options)
+    calm = without(level, case.games, case.options)
     with Scene(tmp_path / "tournament").set() as scene:
         played = play_case(scene, case, level, programs)
         nothing_is_left(scene, expected)

@@ -16,10 +16,11 @@ from referee.bots.manifest import Bot, read_bot
 from referee.bots.process import BotProcess
 from referee.bots.starting import start_bot
 from tests.arena.outside import wait_until
-from tests.hostile.running import put_honest
+from tests.hostile.pace import PACE
+from tests.hostile.running import GONE_S, put_honest
 from tests.hostile.scene import Scene
 
-START_S = 10.0
+START_S = 10.0 * PACE
 A_WHILE_S = 0.5
 
 
@@ -71,7 +72,7 @@ def test_no_confined_bot_runs_as_root(bot: Bot, level: str) -> None:
             assert numbers(process, "Seccomp") == {2}
     finally:
         process.close()
-    wait_until(lambda: not Path(f"/proc/{process.pid}").exists(), 5, "the bot is gone")
+    wait_until(lambda: not Path(f"/proc/{process.pid}").exists(), GONE_S, "the bot is gone")
 
 
 def numbers(process: BotProcess, field: str) -> set[int]:

@@ -29,3 +29,11 @@ def rest(process: subprocess.Popen[str]) -> list[str]:
     lines = process.stdout.read().splitlines(keepends=True)
     process.wait()
     return [line.strip() for line in lines if line.endswith("\n")]
+
+
+def house_worker(what: str, data: Path) -> subprocess.Popen[str]:
+    """A process that works on a house, as `house_worker.py` has it; the caller ends it."""
+    command = [sys.executable, "-m", "tests.store.house_worker", what, str(data)]
+    return subprocess.Popen(
+        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )

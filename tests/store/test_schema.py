@@ -9,6 +9,7 @@ import pytest
 
 from referee.store import connect, schema
 from referee.store.database import BadStore, Store
+from referee.store.rows import RulingRow
 from tests.store.sample import games, new_store
 
 NOTES = [
@@ -82,19 +83,69 @@ def test_the_tables_are_those_that_the_steps_lead_to(tmp_path: Path) -> None:
 def test_an_older_tournament_is_brought_up_to_date_when_it_is_resumed(
     old: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(schema, "STEPS", NOTES)
+    newest = schema.newest(schema.STEPS)
+    monkeypatch.setattr(schema, "STEPS", [*schema.STEPS, *NOTES])
     with Store.open(old) as store:
         assert store.played(1) == [(1, 10)]
-    assert at_version(old / connect.FILE) == 3
+    assert at_version(old / connect.FILE) == newest + 2
 
 
 def test_an_older_tournament_is_read_as_it_is(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     change = "UPDATE value SET text = 'changed' WHERE key = 'name'"
-    monkeypatch.setattr(schema, "STEPS", [[change]])
+    newest = schema.newest(schema.STEPS)
+    monkeypatch.setattr(schema, "STEPS", [*schema.STEPS, [change]])
     with Store.read(old) as store:
         assert store.value("name") == "changed"
         assert len(list(store.records())) == 10
+    assert at_version(old / connect.FILE) == newest
+
+
+def without_rulings(folder: Path) -> Path:
+    """The folder as version 1 had it."""
+    database = sqlite3.connect(folder / connect.FILE, isolation_level=None)
+    database.execute("DROP TABLE ruling")
+    database.execute("PRAGMA user_version = 1")
+    database.close()
+    return folder
+
+
+def test_version_1_had_no_rulings_and_gets_them(old: Path) -> None:
+    ruling = RulingRow(1, 3, "award", 1, "copied", "Ada", "2026-11-16T12:00:00.000Z")
+    with Store.read(without_rulings(old)) as store:
+        assert store.rulings() == []
+        assert store.played(1) == [(1, 10)]
     assert at_version(old / connect.FILE) == 1
+    with Store.open(old) as store:
+        store.add_ruling(ruling)
+        store.commit()
+    assert at_version(old / connect.FILE) == schema.newest(schema.STEPS)
+    with Store.read(old) as store:
+        assert store.rulings() == [ruling]
+        assert len(list(store.records())) == 10
+
+
+def test_the_steps_make_the_same_tables_as_a_new_tournament_has(old: Path) -> None:
+    def tables(path: Path) -> set[str]:
+        database = sqlite3.connect(path)
+        found = {sql for (sql,) in database.execute("SELECT sql FROM sqlite_master WHERE sql > ''")}
+        database.close()
+        return found
+
+    new = tables(old / connect.FILE)
+    Store.open(without_rulings(old)).close()
+    assert tables(old / connect.FILE) == new
+
+
+def test_a_ruling_is_on_a_game_that_is_there(old: Path) -> None:
+    with Store.open(old) as store:
+        with pytest.raises(sqlite3.IntegrityError):
+            store.add_ruling(RulingRow(1, 11, "void", None, "x", "Ada", ""))
+        store.add_ruling(RulingRow(1, 1, "void", None, "x", "Ada", ""))
+        store.add_ruling(RulingRow(1, 1, "award", 0, "y", "Ada", ""))
+        store.add_ruling(RulingRow(1, 2, "void", None, "x", "Ada", ""))
+        store.lift_ruling(1, 2)
+        store.lift_ruling(1, 3)
+        assert [(row.number, row.what, row.seat) for row in store.rulings()] == [(1, "award", 0)]
 
 
 def test_a_newer_tournament_is_refused(old: Path) -> None:

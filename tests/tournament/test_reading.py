@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.bots.manifest import find_bot
-from referee.tournament.reading import KINDS, LARGEST_FILE, bots_in, read_spec
+from referee.tournament.reading import KINDS, LARGEST_FILE, read_spec
 from referee.tournament.spec import BadSpec, Spec, check
+from referee.tournament.submissions import bots_in
 
 WHOLE = """
 name = "everything"
@@ -108,7 +109,8 @@ def test_next_to_nothing(folder: Path) -> None:
 
 
 def test_every_key_of_the_spec_can_be_in_a_file() -> None:
-    assert set(KINDS) == {*Spec.__struct_fields__, "variant", "bots_dir"}
+    found = {"left_out"}  # what a folder of bots holds besides
+    assert set(KINDS) == {*Spec.__struct_fields__, "variant", "bots_dir"} - found
 
 
 def test_wherever_it_is_read_from(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,7 +127,7 @@ def test_a_folder_of_bots(folder: Path) -> None:
     assert read(folder, 'variant = "duel"\nbots_dir = "sub"').bots == found
     both = read(folder, 'variant = "duel"\nbots = ["random", "sub/third"]\nbots_dir = "./sub"')
     assert both.bots == ("random", str(folder / "sub" / "third"), str(folder / "sub" / "other"))
-    assert bots_in(folder / "sub") == found
+    assert bots_in(folder / "sub").bots == found
 
 
 @pytest.mark.parametrize(
@@ -213,6 +215,13 @@ def test_a_mark_at_the_beginning_and_windows_line_ends(folder: Path) -> None:
         ('variant="duel"\nbots=["sub/nothing"]', "line 2: sub/nothing: the folder has no bot.toml"),
         ('variant="duel"\nbots=["./no"]', "line 2: no bot 'no'"),
         ('variant="duel"\nbots=["\\u0000"]', "line 2: no bot '\\x00'"),
+        (
+            'variant="duel"\n[limits]\nmemory = true',
+            "line 3: the limit memory is a size such as 512M from 16M to 1024G, not true",
+        ),
+        ('variant="duel"\n[limits]\n\nmemory = 1.5', "line 4: the limit memory is a size"),
+        ('variant="duel"\nlimits = {cpu = [1]}', "line 2: the limit cpu is a whole number from 1"),
+        ('variant="duel"\n[limits.disk]\nmost = 1', "the limit disk is a size such as 512M"),
         ('variant="duel"\n\nbots_dir="no"', "line 3: no: there is no such folder"),
         ('variant="duel"\nbots_dir="mine"', "line 2: mine: no folder in it has a bot.toml"),
         ('variant="duel"\nbots_dir="mine.py"', "line 2: mine.py: there is no such folder"),

@@ -163,6 +163,10 @@ def has_kvm() -> bool:
     return os.access("/dev/kvm", os.R_OK | os.W_OK) and any(path.exists() for path in HARDWARE)
 
 
+def usual_machine() -> str:
+    return "qemu" if has_kvm() else "uml"
+
+
 def qemu(scratch: Path, folder: Path, options: argparse.Namespace) -> list[str]:
     if has_kvm():
         kernel, processor = image(folder), "-accel kvm -cpu host"
@@ -243,7 +247,7 @@ def run(scratch: Path, options: argparse.Namespace) -> int:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Run a command under a kernel with cgroup v2.")
-    usual = "qemu" if has_kvm() else "uml"
+    usual = usual_machine()
     parser.add_argument("--machine", choices=sorted(MACHINES), default=usual, help=f"({usual})")
     parser.add_argument("--user", type=int, default=0, metavar="UID", help="run as this user (0)")
     parser.add_argument("--timeout", type=float, default=600, help="seconds (600)")

@@ -29,3 +29,8 @@ class Confinement(Struct, frozen=True, kw_only=True):
 
 
 UNCONFINED = Confinement()
+
+
+def not_held_told(name: str, processes: int) -> str:
+    """That `freeze` was asked for and does not reach this bot."""
+    return f"{name} cannot be held between its turns: it asked for {processes} processes"

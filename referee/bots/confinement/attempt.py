@@ -16,8 +16,9 @@ from referee.bots.confinement.limits import MIB, Limits
 from referee.bots.confinement.walls import View
 from referee.bots.process import OUT_OF_MEMORY, BotProcess, NoStart
 
-WITHIN_S = 10.0
-LIMITS = Limits(memory=32 * MIB, processes=16, cpu=5)
+WITHIN_S = 60.0
+"""Far more than it takes, also on a machine that emulates another or has much else to do."""
+LIMITS = Limits(memory=32 * MIB, processes=16, cpu=60)
 SCRIPT = r"""
 if [ -e "$1" ]; then echo "outside seen"; else echo "outside hidden"; fi
 while read -r inside user many; do echo "user $user"; done < /proc/self/uid_map
@@ -45,7 +46,8 @@ class Attempt(Struct, frozen=True):
 
     seen: dict[str, str]
     forked: bool
-    memory_refused: bool
+    filled: str
+    """How it got more memory than the limit, or failed to run into the limit; empty if refused."""
 
 
 def attempt(level: Level, outside: str) -> Attempt:
@@ -57,9 +59,17 @@ def attempt(level: Level, outside: str) -> Attempt:
     if level is Level.FULL:
         # The group is to say no, not the limit of the process.
         filling = replace(filling, limits={**filling.limits, "DATA": 64 * LIMITS.memory})
-    filled, ended = _run(filling)
-    refused = "filled" not in filled and (level is not Level.FULL or ended == OUT_OF_MEMORY)
-    return Attempt(seen=seen, forked="forked" in seen, memory_refused=refused)
+    return Attempt(seen=seen, forked="forked" in seen, filled=_judged(level, *_run(filling)))
+
+
+def _judged(level: Level, said: str, ended: str | None) -> str:
+    if "filled" in said:
+        return "more memory than the limit could be filled"
+    if ended is None:
+        return f"a process did not fill its memory within {WITHIN_S:g} s"
+    if level is Level.FULL and ended != OUT_OF_MEMORY:
+        return f"a process that filled its memory {ended}, not by its control group"
+    return ""
 
 
 def _guarded(command: tuple[str, ...], confinement: Confinement) -> Guard:

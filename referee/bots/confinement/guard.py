@@ -19,6 +19,11 @@ from referee.bots.confinement.walls import HOME, View, search_path, walled
 from referee.mistake import REFUSED, Mistake
 
 OPEN_FILES = 256
+SIGNALS = 128
+"""That wait to be delivered: the kernel counts them for the user, and one bot could have them
+all."""
+INSIDE = 1
+"""Processes of bubblewrap's own behind the walls, which count as the bot's."""
 STACK = 8 * MIB
 ADDRESSES = 16 * GIB
 """Beyond what may be filled: runtimes set aside more than they use, but the kernel's own tables for
@@ -41,6 +46,11 @@ class Guard(Struct, frozen=True, kw_only=True):
     """And group; None keeps the referee's own."""
     limits: dict[str, int]
     """By the name of the resource, for the process and all that it starts."""
+    watched_memory: int = 0
+    """Bytes that all its processes may fill together, which the keeper sees to; 0 where a control
+    group does."""
+    one_process: bool = False
+    """Whether the filter lets it have no second one."""
     group: str = ""
     """The control group to make for it; empty for none."""
     group_limits: dict[str, int] = {}
@@ -58,23 +68,27 @@ def guard(
     """What confines this command; `env` is what its manifest sets. Raises NotConfined."""
     limits = confinement.limits
     full = confinement.level is Level.FULL
+    one_process = one_process and not full
     bwrap = shutil.which("bwrap")
     if bwrap is None:
         raise NotConfined(f"level {confinement.level} needs bubblewrap, and there is no bwrap here")
     try:
-        filter = seccomp_filter(one_process=one_process and not full, count_memory=not full)
+        filter = seccomp_filter(one_process=one_process, count_memory=not full)
         group = str(bot_group()) if full else ""
     except UnknownMachine as machine:
         raise NotConfined(f"level {confinement.level} has no filter for {machine}") from None
     except NoCgroups as reason:
         raise NotConfined(f"level {confinement.level} is not to be had: {reason}") from None
     inner = _environment(env, limits, confinement.expose)
-    inside = replace(limits, processes=min(limits.processes, _own_limit("NPROC")))
+    processes = min(limits.processes + INSIDE, _own_limit("NPROC"))
+    inside = replace(limits, processes=processes)
     return Guard(
         command=tuple(walled(bwrap, command, inner, view, inside, confinement.expose)),
         filter=filter,
         user=servant(),
         limits=_resources(limits, full=full),
+        watched_memory=0 if full else limits.memory,
+        one_process=one_process,
         group=group,
         group_limits=_group_limits(limits) if full else {},
     )
@@ -100,6 +114,7 @@ def _resources(limits: Limits, *, full: bool) -> dict[str, int]:
         "CPU": limits.cpu,
         "FSIZE": limits.file_size,
         "NOFILE": OPEN_FILES,
+        "SIGPENDING": SIGNALS,
         "STACK": STACK,
         "CORE": 0,
     }
@@ -115,10 +130,10 @@ def _own_limit(name: str) -> int:
 
 
 def _group_limits(limits: Limits) -> dict[str, int]:
-    # Bubblewrap's own two processes count as well.
+    # Bubblewrap's process outside counts as well.
     return {
         "memory.max": limits.memory,
         "memory.swap.max": 0,
         "memory.oom.group": 1,
-        "pids.max": limits.processes + 2,
+        "pids.max": limits.processes + INSIDE + 1,
     }

@@ -10,9 +10,9 @@ import grp
 import os
 import pwd
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 
+from referee.bots.contents import walk
 from referee.mistake import REFUSED, Mistake
 
 FIRST, LAST = 64123, 64999
@@ -48,39 +48,36 @@ def _is_taken(number: int) -> bool:
     return False
 
 
-def may_pass(folder: Path) -> bool:
-    """Whether a stranger may reach what is in a folder, there or yet to be made."""
+def may_pass(folder: Path, user: int) -> bool:
+    """Whether this user may reach what is in a folder, there or yet to be made."""
     try:
         above = [each for each in (folder, *folder.parents) if each.exists()]
-        return all(_mode(each) & stat.S_IXOTH for each in above)
+        return all(_allows(each.stat(), user, stat.S_IXOTH) for each in above)
     except OSError:
         return False
 
 
-def may_read(path: Path) -> bool:
-    """Whether a stranger may read this file, or this folder with all that is in it."""
+def may_read(path: Path, user: int) -> bool:
+    """Whether this user may read this file, or this folder with all that is in it."""
     try:
-        if not all(_mode(above) & stat.S_IXOTH for above in path.resolve().parents):
+        for above in path.resolve().parents:
+            if not _allows(above.stat(), user, stat.S_IXOTH):
+                return False
+        if not _is_open(path.stat(), user):
             return False
-        return all(_is_open(each) for each in _with_contents(path))
+        return not path.is_dir() or all(_is_open(info, user) for _, info in walk(path))
     except OSError:
         return False
 
 
-def _with_contents(path: Path) -> Iterator[Path]:
-    yield path
-    if path.is_dir():
-        for place, folders, files in os.walk(path):
-            yield from (Path(place, name) for name in (*folders, *files))
-
-
-def _is_open(path: Path) -> bool:
-    if path.is_symlink():
+def _is_open(info: os.stat_result, user: int) -> bool:
+    if stat.S_ISLNK(info.st_mode):
         return True
-    mode = _mode(path)
-    needed = stat.S_IROTH | (stat.S_IXOTH if stat.S_ISDIR(mode) else 0)
-    return mode & needed == needed
+    folder = stat.S_ISDIR(info.st_mode)
+    return _allows(info, user, stat.S_IROTH | (stat.S_IXOTH if folder else 0))
 
 
-def _mode(path: Path) -> int:
-    return path.stat().st_mode
+def _allows(info: os.stat_result, user: int, bits: int) -> bool:
+    """Whether a user that owns nothing and is in one group, of its own number, may do all this."""
+    given = info.st_mode >> 3 if info.st_gid == user else info.st_mode
+    return given & bits == bits

@@ -15,11 +15,12 @@ from referee.mistake import Mistake
 KIB = 1024
 MIB = 1024 * KIB
 GIB = 1024 * MIB
+LONGEST_QUOTE = 60
 _UNITS = {"": 1, "K": KIB, "M": MIB, "G": GIB}
-_SIZE = re.compile(r"(\d{1,15})\s*([KMG]?)(?:i?B)?", re.IGNORECASE)
+_SIZE = re.compile(r"(\d{1,15})\s*([KMG]?)(?:i?B)?", re.IGNORECASE | re.ASCII)
 
 
-OWN_PLACES = ("/", "/bot", "/dev", "/etc", "/proc", "/sys", "/tmp")
+OWN_PLACES = ("/", "/bot", "/dev", "/etc", "/link", "/proc", "/sys", "/tmp")
 """Where the walls put something of their own, or nothing on purpose."""
 
 
@@ -31,7 +32,7 @@ class Limits(Struct, frozen=True, kw_only=True):
     """What one bot may use. Java starts within 512 MiB and 24 threads, Node within less."""
 
     memory: int = GIB
-    """Bytes that it may fill: of each process at `standard`, of all together at `full`."""
+    """Bytes that all its processes may fill together."""
     processes: int = 64
     """Processes and threads at a time."""
     cpu: int = 3600
@@ -59,6 +60,8 @@ RANGES = {
 """The least and the most of each."""
 SIZES = frozenset({"memory", "file_size", "disk", "stderr", "turn"})
 """Those in bytes."""
+EVERYWHERE = frozenset({"stderr", "turn"})
+"""Those that hold at every level: the referee's own strictness."""
 BUILD_LIMITS = Limits(
     memory=4 * GIB, processes=512, cpu=1800, file_size=GIB, disk=2 * GIB, stderr=64 * KIB
 )
@@ -123,16 +126,29 @@ def _read(name: str, value: object) -> int:
         example = "a size such as 512M" if name in SIZES else "a whole number"
         show = show_size if name in SIZES else str
         told = f"{example} from {show(least)} to {show(most)}"
-        raise BadLimit(f"the limit {name} is {told}, not {value!r}")
+        raise BadLimit(f"the limit {name} is {told}, not {as_written(value)}")
     return number
 
 
-def _number(value: object, *, in_bytes: bool) -> int | None:
+def as_written(value: object) -> str:
+    """What somebody wrote in TOML where something else is due, on one line."""
+    if isinstance(value, dict | list):
+        return "a list" if isinstance(value, list) else "a table"
     if isinstance(value, bool):
-        return None
+        return "true" if value else "false"
+    try:
+        text = repr(value) if isinstance(value, str) else str(value)
+    except ValueError:  # a whole number of more digits than Python shows
+        return "a number as long as that"
+    return text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}…"
+
+
+def _number(value: object, *, in_bytes: bool) -> int | None:
     if isinstance(value, int):
-        return value
-    match = _SIZE.fullmatch(str(value).strip())
+        return None if isinstance(value, bool) else value
+    if not isinstance(value, str):
+        return None
+    match = _SIZE.fullmatch(value.strip())
     if match is None or (match[2] and not in_bytes):
         return None
     return int(match[1]) * _UNITS[match[2].upper()]

@@ -181,8 +181,8 @@ def _judged(level: Level, result: Attempt) -> Iterator[tuple[str, bool, str, str
             *("a second process is refused", "a second process could be started"),
         )
     yield (
-        *("memory", result.memory_refused),
-        *("memory beyond the limit is refused", "more memory than the limit could be filled"),
+        *("memory", not result.filled),
+        *("memory beyond the limit is refused", result.filled),
     )
 
 

@@ -1,8 +1,9 @@
 """The system calls that a confined bot is refused, as a program for the kernel.
 
 What a bot has no use for and the kernel has had holes in; what reaches other processes; what leaves
-a namespace or makes one; and, where no control group counts for all processes together, whatever
-would make a second process or memory that no limit of one process counts.
+a namespace or makes one; what the kernel counts for a whole user, so that one bot could have it
+all; and, where no control group counts for all processes together, whatever would make a second
+process or memory that no limit of one process counts.
 
 A refused call fails with an error, so that a runtime that only tries goes on. `clone3` is said not
 to exist: its flags lie in memory that a filter cannot see, and every C library goes back to
@@ -58,6 +59,8 @@ REFUSED: Mapping[str, tuple[int | None, int | None]] = {
     "fsopen": (430, 430),
     "fspick": (433, 433),
     "init_module": (175, 105),
+    "inotify_init": (253, None),
+    "inotify_init1": (294, 26),
     "io_setup": (206, 0),
     "io_uring_enter": (426, 426),
     "io_uring_register": (427, 427),
@@ -104,8 +107,9 @@ REFUSED: Mapping[str, tuple[int | None, int | None]] = {
 UNCOUNTED: Mapping[str, tuple[int | None, int | None]] = {
     "memfd_create": (319, 279),
     "memfd_secret": (447, 447),
+    "vmsplice": (278, 75),
 }
-"""Memory that belongs to no process."""
+"""Memory that belongs to no process, or to a pipe."""
 FORKS: Mapping[str, tuple[int | None, int | None]] = {"fork": (57, None), "vfork": (58, None)}
 CLONE, CLONE3, MMAP, SOCKET = (56, 220), (435, 435), (9, 222), (41, 198)
 FCNTL, SETSOCKOPT = (72, 25), (54, 208)

@@ -21,6 +21,8 @@ from referee.bots.confinement.limits import MIB, Limits
 
 HOME = "/tmp"
 BOT_FOLDER = "/bot"
+LINK_FOLDER = "/link"
+"""Where a bot that speaks ZeroMQ finds the referee's socket."""
 BIN_FOLDERS = ("/usr/local/bin", "/usr/bin", "/bin")
 GAME_IN, GAME_OUT, UP, FILTER = 3, 4, 5, 6
 """Where the game's pipes arrive, where the last step says that the walls stand, and where

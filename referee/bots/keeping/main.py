@@ -11,6 +11,7 @@ import sys
 from .ending import leave_nothing, told
 from .group import Group
 from .log import Log
+from .memory import MemoryWatch
 from .orders import Orders
 from .starting import (
     PR_SET_CHILD_SUBREAPER,
@@ -52,9 +53,10 @@ def main() -> None:
             # The bot has the slot's core; its keeper gets out of the way.
             os.sched_setaffinity(0, orders.cores)
         tell(control, f"started {bot}")
+        memory = MemoryWatch(orders.memory, outer, bot, alone=orders.alone)
         with contextlib.suppress(OSError):
-            ended = watch(control, stderr, wakeup, outer, log, walled=orders.walled)
-        if ended and group.ran_out_of_memory():
+            ended = watch(control, stderr, wakeup, outer, log, memory, walled=orders.walled)
+        if memory.exceeded or (ended and group.ran_out_of_memory()):
             tell(control, "memory")
         if ended:
             # Before the cleaning, which may take longer than the referee waits for last words.
@@ -67,17 +69,29 @@ def main() -> None:
         if outer:
             leave_nothing(outer)
         group.remove()
+        remove(orders.scratch)
         drain(stderr, log)
         log.close()
 
 
-def watch(control: int, stderr: int, wakeup: int, bot: int, log: Log, *, walled: bool) -> str:
-    """Drain stderr until the bot ends or the referee lets go; how the bot ended, if it did."""
+def watch(
+    control: int,
+    stderr: int,
+    wakeup: int,
+    bot: int,
+    log: Log,
+    memory: MemoryWatch,
+    *,
+    walled: bool,
+) -> str:
+    """Drain stderr until the bot ends, or is ended, or the referee lets go; how it ended, if so."""
     poll = select.poll()
     for fd in (control, stderr, wakeup):
         poll.register(fd, select.POLLIN)
     while True:
-        for fd, _ in poll.poll():
+        if memory.look():
+            return f"signal {signal.SIGKILL}"
+        for fd, _ in poll.poll(memory.wait_ms()):
             if fd == stderr:
                 data = os.read(stderr, 65536)
                 if data:
@@ -97,6 +111,15 @@ def watch(control: int, stderr: int, wakeup: int, bot: int, log: Log, *, walled:
                     return "exit 0"
             elif not os.read(control, 64):
                 return ""
+
+
+def remove(folder: str) -> None:
+    """With the files in it. Mostly it is gone already, unless the referee was killed."""
+    if folder:
+        with contextlib.suppress(OSError):
+            for name in os.listdir(folder):  # noqa: PTH208  # no pathlib, as in log.py
+                os.unlink(f"{folder}/{name}")  # noqa: PTH108
+            os.rmdir(folder)  # noqa: PTH106
 
 
 def drain(stderr: int, log: Log) -> None:

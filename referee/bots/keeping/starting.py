@@ -32,6 +32,8 @@ def start(orders: Orders, group: Group, stderr: int, up: int) -> int:
             os.setsid()
             group.join()
             os.dup2(stderr, 2)
+            if orders.stdout_is_log:
+                os.dup2(stderr, 1)
             for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD, signal.SIGINT):
                 signal.signal(number, signal.SIG_DFL)
             if orders.walled:

@@ -13,6 +13,7 @@ from referee.ratings.games import Games
 from referee.reports.arrays import NOT_RATED, GameArrays
 from referee.reports.html.games import IN_A_BLOCK, Collected, Game, Ration, Teller, collect
 from referee.reports.html.progress import Progress, progress
+from referee.reports.rulings import Ruled
 from referee.reports.standings import Standings, Timing
 from referee.reports.tables.notes import closing_notes, notes
 from referee.reports.variant_table import PAIR_BITS, Terms, VariantTable
@@ -76,6 +77,16 @@ class Misdeed(Struct, frozen=True):
     limit_us: int | None
 
 
+class Piece(Struct, frozen=True):
+    """A page with a part of the games."""
+
+    page: str
+    first: str
+    """Of its games, by pairing and number."""
+    last: str
+    games: int
+
+
 class Contents(Struct, frozen=True, kw_only=True):
     """The part of a report that is read as soon as it is opened."""
 
@@ -94,12 +105,18 @@ class Contents(Struct, frozen=True, kw_only=True):
     endings: list[str]
     reasons: list[str]
     meanings: dict[str, str]
+    rulings: dict[str, str]
+    """By game: what was decided of it, and why."""
     faults: list[Misdeed]
     in_words: int
     """How many games are told in the words of the rule book."""
     untold: dict[str, str]
     in_a_block: int
     logs: dict[str, str]
+    home: str = ""
+    """The page with the tables, where this one has a part of the games alone."""
+    pieces: list[Piece] = []
+    """The pages with the games, where there are too many for this one."""
 
 
 class Report(Struct, frozen=True):
@@ -127,26 +144,25 @@ def gather(
     ration = Ration(len(np.unique(source.games.pairing)), words)
     found = collect(source.records, teller, ration, private=private)
     names = {bot.id: bot.name for bot in source.bots}
-    meetings = [
-        Meeting(row.id, row.round, row.variant, names[row.first], names[row.second], row.replay)
-        for row in source.pairings
-    ]
-    columns, endings, reasons = list_columns(found, meetings)
+    meetings = meetings_of(source.pairings, names)
+    rulings = {ruling.game: ruling for ruling in source.standings.rulings}
+    columns, endings, reasons = list_columns(found, meetings, rulings)
     contents = Contents(
         referee=__version__,
         private=private,
         started=source.started,
-        standings=_crossable(source.standings),
+        standings=crossable(source.standings),
         notes=[list(notes(table)) for table in source.standings.tables],
         level=" ".join(closing_notes(source.standings)),
         timings=source.timings,
-        progress=[_progress(table, source, names) for table in source.standings.tables],
+        progress=[progress_of(table, source, names) for table in source.standings.tables],
         bots=list(dict.fromkeys(name for each in meetings for name in (each.first, each.second))),
         pairings=meetings,
         endings=endings,
         reasons=reasons,
         meanings={code.value: meaning for code, meaning in MEANINGS.items()},
-        faults=_misdeeds(found.games),
+        rulings={game: decision(ruling) for game, ruling in rulings.items()},
+        faults=misdeeds(game for game in found.games if game.key not in rulings),
         in_words=ration.games,
         untold=teller.untold,
         in_a_block=IN_A_BLOCK,
@@ -156,7 +172,7 @@ def gather(
 
 
 def list_columns(
-    found: Collected, meetings: Sequence[Meeting]
+    found: Collected, meetings: Sequence[Meeting], rulings: Mapping[str, Ruled] = {}
 ) -> tuple[dict[str, list[Any]], list[str], list[str]]:
     """The list of games in columns, and the endings and reasons that it names by number."""
     place = {meeting.id: at for at, meeting in enumerate(meetings)}
@@ -175,7 +191,7 @@ def list_columns(
             at,
             game.number,
             int(game.players[0] != meetings[at].first),
-            _result(game),
+            _result(game, rulings.get(game.key)),
             endings.setdefault(game.ending, len(endings)),
             reasons.setdefault(game.reason, len(reasons)),
             game.plays,
@@ -186,14 +202,28 @@ def list_columns(
     return columns, list(endings), list(reasons)
 
 
-def _result(game: Game) -> int:
+def meetings_of(pairings: Iterable[PairingRow], names: Mapping[int, str]) -> list[Meeting]:
+    return [
+        Meeting(row.id, row.round, row.variant, names[row.first], names[row.second], row.replay)
+        for row in pairings
+    ]
+
+
+def decision(ruling: Ruled) -> str:
+    done = "void" if ruling.winner is None else f"awarded to {ruling.winner}"
+    return f"Ruling: {done}: {ruling.reason}"
+
+
+def _result(game: Game, ruling: Ruled | None) -> int:
     """The seat that won, or DRAWN, or NOBODY in a void game."""
+    if ruling is not None:
+        return NOBODY if ruling.seat is None else ruling.seat
     if game.winner is not None:
         return game.winner
     return DRAWN if game.rated else NOBODY
 
 
-def _crossable(standings: Standings) -> Standings:
+def crossable(standings: Standings) -> Standings:
     """Without the cells of a cross-table that would be too large to be shown."""
     return replace(standings, tables=[_cut(table) for table in standings.tables])
 
@@ -204,7 +234,7 @@ def _cut(table: VariantTable) -> VariantTable:
     return replace(table, cells=cells)
 
 
-def _progress(table: VariantTable, source: Source, names: Mapping[int, str]) -> Progress | None:
+def progress_of(table: VariantTable, source: Source, names: Mapping[int, str]) -> Progress | None:
     """Rating over time in one table; None where nothing is rated, or by far too many bots."""
     games = source.games
     of_table = [row.id for row in source.pairings if table.variant in (None, row.variant)]
@@ -223,21 +253,25 @@ def _progress(table: VariantTable, source: Source, names: Mapping[int, str]) -> 
     return progress(rated, games.pairing[wanted], source.terms)
 
 
-def _misdeeds(games: Iterable[Game]) -> list[Misdeed]:
-    """The first faults of each bot and kind."""
-    seen: dict[tuple[str, str], int] = {}
+def misdeeds(
+    games: Iterable[Game],
+    most: int = MOST_DETAILS,
+    seen: dict[tuple[str, str], int] | None = None,
+) -> list[Misdeed]:
+    """The first faults of each bot and kind. `seen` counts them over several calls."""
+    seen = {} if seen is None else seen
     found: list[Misdeed] = []
     for game in games:
         for fault in game.faults:
             name, code = game.players[fault.seat], fault.code.value
             seen[name, code] = seen.get((name, code), 0) + 1
-            if seen[name, code] <= MOST_DETAILS:
+            if seen[name, code] <= most:
                 found.append(
                     Misdeed(
                         name=name,
                         against=game.players[1 - fault.seat],
                         code=code,
-                        game=f"{game.pairing}-{game.number}",
+                        game=game.key,
                         turn=fault.turn,
                         detail=fault.detail,
                         received=fault.received,

@@ -54,6 +54,11 @@ class Game(Struct, frozen=True, gc=False):
     plays: int
     faults: tuple[Fault, ...]
 
+    @property
+    def key(self) -> str:
+        """What people call it."""
+        return f"{self.pairing}-{self.number}"
+
 
 class Teller:
     """Tells games in the words of their rule books, as long as there is somebody who knows them."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from referee.reports.arrays import fault_arrays, game_arrays, in_schedule_order
 from referee.reports.html.data import Source, gather
 from referee.reports.html.page import page, write_page
+from referee.reports.rulings import ruled_games
 from referee.reports.standings import setting_of, standings_from, timings
 from referee.reports.variant_table import Terms
 from referee.store.database import Store
@@ -50,7 +51,7 @@ def source_of(store: Store, *, logs: dict[str, str]) -> Source:
         terms=Terms(spec.ranking, spec.advantage, spec.prior, spec.anchors),
         bots=setting.bots,
         pairings=setting.pairings,
-        games=games,
+        games=ruled_games(games, setting.rulings),
         records=store.records(),
         started=store.value("started"),
         logs=logs,

@@ -23,8 +23,8 @@ from referee.reports.html.games import pack
 from referee.reports.tables.files import write_whole
 
 SCRIPTS = (
-    *("dom.js", "tables.js", "progress.js", "rounds.js", "games.js", "replay.js", "faults.js"),
-    "report.js",
+    *("dom.js", "tables.js", "progress.js", "rounds.js", "games.js", "pieces.js", "replay.js"),
+    *("faults.js", "report.js"),
 )
 """In the order in which they need each other; the last one starts it all."""
 

@@ -13,6 +13,7 @@ ALL_VARIANTS = "all variants"
 """In the column `variant`; no variant's name has a blank in it."""
 ROW = tuple(field for field in Row.__struct_fields__ if field != "faults")
 CELL = Cell.__struct_fields__
+RULING = ("game", "variant", "first", "second", "what", "winner", "reason", "by", "at")
 TIMING = Timing.__struct_fields__
 
 
@@ -40,6 +41,17 @@ def crosstable_csv(standings: Standings) -> str:
             for cell in table.cells
         ),
     )
+
+
+def rulings_csv(standings: Standings) -> str:
+    lines = (
+        [
+            *(ruling.game, ruling.variant, *ruling.players),
+            *(ruling.what, ruling.winner, ruling.reason, ruling.by, ruling.at),
+        ]
+        for ruling in standings.rulings
+    )
+    return _written(RULING, lines)
 
 
 def timing_csv(timings: Sequence[Timing]) -> str:

@@ -7,27 +7,30 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from referee.reports.standings import Standings, Timing
-from referee.reports.tables.csv import crosstable_csv, standings_csv, timing_csv
+from referee.reports.tables.csv import crosstable_csv, rulings_csv, standings_csv, timing_csv
 from referee.reports.tables.json import as_json
 from referee.reports.tables.markdown import as_markdown
 from referee.store.connect import sync_folder
 
+RULINGS = "rulings.csv"
+
 
 def write_tables(folder: Path, standings: Standings, timings: Sequence[Timing]) -> list[Path]:
-    """Write standings.md, .csv and .json, crosstable.csv, and apart from them timing.csv.
+    """Write standings.md, .csv and .json, crosstable.csv, and apart from them timing.csv; where
+    there are rulings, or were when the files were written before, rulings.csv.
 
     Raises OSError where one of them cannot be written; each is then whole, or as it was before.
     """
-    return write_whole(
-        folder,
-        {
-            "standings.md": as_markdown(standings).encode(),
-            "standings.csv": standings_csv(standings).encode(),
-            "crosstable.csv": crosstable_csv(standings).encode(),
-            "standings.json": as_json(standings),
-            "timing.csv": timing_csv(timings).encode(),
-        },
-    )
+    files = {
+        "standings.md": as_markdown(standings).encode(),
+        "standings.csv": standings_csv(standings).encode(),
+        "crosstable.csv": crosstable_csv(standings).encode(),
+        "standings.json": as_json(standings),
+        "timing.csv": timing_csv(timings).encode(),
+    }
+    if standings.rulings or (folder / RULINGS).exists():
+        files[RULINGS] = rulings_csv(standings).encode()
+    return write_whole(folder, files)
 
 
 def write_whole(folder: Path, files: Mapping[str, bytes]) -> list[Path]:

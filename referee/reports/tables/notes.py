@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from referee.bots.confinement import not_held_told
 from referee.ratings.rating import Cycles
 from referee.reports.standings import Cell, Standings, VariantTable
 from referee.reports.tables.cells import one_line, shortened
@@ -11,6 +12,7 @@ from referee.rules.numbers import amount
 
 SHOWN_PAIRS = 3
 SHOWN_NAMES = 6
+SHOWN_RULINGS = 50
 DOUBT = 0.01
 """Below this p the results are taken to be more than chance around single numbers."""
 
@@ -61,6 +63,7 @@ def notes(table: VariantTable, name: Name = one_line) -> Iterator[str]:
     yield from _distinct(table.cells, name)
     if table.cycles is not None:
         yield from _cycles(table.cycles, name)
+    yield from _rulings(table, name)
 
 
 def closing_notes(standings: Standings) -> Iterator[str]:
@@ -69,12 +72,22 @@ def closing_notes(standings: Standings) -> Iterator[str]:
         yield f"{one_line(bot)} was left out: {one_line(why)}."
     for change in standings.changes:
         yield f"It went on though {one_line(change)}."
+    if standings.dropped is not None:
+        yield (
+            f"The records of {amount(standings.dropped.games, 'game')}, the last of them of "
+            f"{one_line(standings.dropped.last[:10])}, are no longer kept; their results count."
+        )
     if standings.level == "none":
         yield "Level none: the bots ran unconfined, with the rights of whoever started them."
     else:
         yield f"The bots ran confined at level {one_line(standings.level)}."
         for bot, number in standings.processes.items():
             yield f"{one_line(bot)} asked for {number} processes and was let run so many."
+        for bot, number in standings.not_held.items():
+            yield f"{not_held_told(one_line(bot), number)}."
+    if standings.elsewhere:
+        who = shortened(map(one_line, standings.elsewhere), SHOWN_NAMES)
+        yield f"{who} connected from elsewhere and ran confined by nobody here, at level none."
 
 
 def _pools(table: VariantTable, name: Name) -> Iterator[str]:
@@ -120,6 +133,17 @@ def _distinct(cells: list[Cell], name: Name) -> Iterator[str]:
         f"{name(cell.first)} – {name(cell.second)} {cell.distinct} of {cell.games}" for cell in few
     ]
     yield f"{told}, so less is known than it seems: {shortened(pairs, SHOWN_PAIRS)}."
+
+
+def _rulings(table: VariantTable, name: Name) -> Iterator[str]:
+    """A footnote for each."""
+    for ruling in table.rulings[:SHOWN_RULINGS]:
+        met = " – ".join(map(name, ruling.players))
+        done = "is void" if ruling.winner is None else f"is awarded to {name(ruling.winner)}"
+        yield f"Ruling: game {name(ruling.game)} ({met}) {done}: {name(ruling.reason)}"
+    more = len(table.rulings) - SHOWN_RULINGS
+    if more > 0:
+        yield f"{amount(more, 'more ruling')} in standings.json and rulings.csv."
 
 
 def _cycles(cycles: Cycles, name: Name) -> Iterator[str]:

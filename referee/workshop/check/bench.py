@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from referee.arena.stall import SLICE_MS
 from referee.bots.confinement import Confinement
-from referee.bots.manifest import Bot
+from referee.bots.manifest import ZMQ, Bot
 from referee.clock import NS_PER_MS
 from referee.protocol.messages import HelloReceived
 from referee.rules.variant import Seat
@@ -211,6 +211,8 @@ class Bench:
         first one, which had a head start, the first one's words are stuck in a buffer. Where the
         hello is due, nothing else counts.
         """
+        if self.bot.transport == ZMQ:
+            return False
         assert self.sitting is not None
         silent = self.sitting.talk
         if within_ms is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from referee.bots.manifest import ZMQ
 from referee.clock import show_ms
 from referee.rules.numbers import amount
 from referee.workshop.check.bench import Bench
@@ -58,7 +59,8 @@ def output(bench: Bench) -> Step:
     """Whether there was nothing but messages on stdout, each on a line of its own."""
     found = bench.findings
     if not found.stray_count:
-        detail = "nothing but messages on stdout, each on one line"
+        where = "" if bench.bot.transport == ZMQ else " on stdout, each on one line"
+        detail = f"nothing but messages{where}"
         return Step(name="output", result="passed", detail=detail)
     first = found.strays[0].why
     more = f"; {found.stray_count} such lines in all" if found.stray_count > 1 else ""

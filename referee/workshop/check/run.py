@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from referee.bots.building import OnBuild
 from referee.bots.confinement import UNCONFINED, Confinement
-from referee.bots.manifest import Bot
+from referee.bots.manifest import ZMQ, Bot
 from referee.rules.registry import BadVariant, all_variants, find_variant, is_path
 from referee.verdict import Ending
 from referee.workshop.check import conclusions, games, oddities
@@ -28,7 +28,7 @@ from referee.workshop.check.manners import (
     UNKNOWN_EVENTS,
     UNKNOWN_FIELDS,
 )
-from referee.workshop.check.opening import flush_step, open_check
+from referee.workshop.check.opening import NO_LINES, flush_step, open_check
 from referee.workshop.check.refusals import explained
 from referee.workshop.check.report import Report, Step, all_passed
 from referee.workshop.check.sitting import Terms
@@ -60,6 +60,12 @@ STEPS: dict[str, Callable[[Bench], str]] = {
     "end of input": oddities.end_of_input,
 }
 """The steps after the variants, in their order."""
+FOR_LINES = {
+    "CRLF": NO_LINES,
+    "pieces": NO_LINES,
+    "end of input": "over ZeroMQ a bot is told by bye alone that it is to leave",
+}
+"""Steps that mean nothing to a bot over ZeroMQ, and why."""
 LESSONS = {
     "many games": "a bot lives for many games, until bye or the end of its input",
     "unknown fields": "later referees may add fields, so ignore those that you do not know",
@@ -147,6 +153,9 @@ class _Check:
             return
         self._play(known)
         for name, trial in STEPS.items():
+            if name in FOR_LINES and self._bench.bot.transport == ZMQ:
+                self._add(Step(name=name, result="skipped", detail=FOR_LINES[name]))
+                continue
             step = self._bench.judge(name, partial(trial, self._bench))
             if step.result == "failed":
                 lesson = self._bench.lesson or LESSONS[name]

@@ -7,18 +7,18 @@ while the check itself stands still (Ctrl-Z, a closed lid), no bot is late.
 from __future__ import annotations
 
 import fcntl
-import select
 import termios
 import time
 from pathlib import Path
 
+from referee.arena.hints import hints_for
 from referee.arena.stall import LATE_NS, SLICE_MS
 from referee.bots.confinement import Confinement
 from referee.bots.manifest import Bot
 from referee.bots.process import NoStart
 from referee.bots.starting import start_bot
 from referee.clock import NS_PER_MS
-from referee.links.pipe import PipeLink
+from referee.links.lines import lines_of
 from referee.protocol.codec import excerpt
 from referee.verdict import BotFault, Ending
 
@@ -58,9 +58,8 @@ class Talk:
         except NoStart as problem:
             raise BotFault(Ending.NO_START, str(problem)) from None
         self.count()
-        self._link = PipeLink(self._process.stdin, self._process.stdout)
-        self._poll = select.poll()
-        self._poll.register(self._link.fd, select.POLLIN)
+        self._hints = hints_for(bot)
+        self._link = lines_of(self._process)
 
     def say(self, data: bytes) -> None:
         """Send. A bot that does not listen any more is told apart by its output, which ends."""
@@ -116,7 +115,7 @@ class Talk:
         """
         while True:
             left_ms = max(0, -(-(until_ns - self.clock_ns) // NS_PER_MS))
-            ready = self._poll.poll(min(SLICE_MS, left_ms))
+            ready = self._link.ready(min(SLICE_MS, left_ms))
             self.count()
             if self._link.unsent and not self._over:
                 self._push()
@@ -135,7 +134,7 @@ class Talk:
 
     def speaks(self, within_ms: int) -> bool:
         """Whether something of it waits to be read, its end included."""
-        return bool(self._poll.poll(within_ms))
+        return self._link.ready(within_ms)
 
     def _hear(self, data: bytes) -> None:
         self._heard_since_sent += len(data)
@@ -169,7 +168,8 @@ class Talk:
 
     def last_words(self) -> str:
         """How the process ended, where its output has."""
-        return f"the bot {self._process.how_it_ended(LAST_WORDS_S) or 'closed its output'}"
+        ended = self._process.how_it_ended(LAST_WORDS_S)
+        return f"the bot {ended or self._hints.closed_output}"
 
     def close(self) -> None:
         """End it, if it has not ended. Its stderr is complete then."""

@@ -1,9 +1,11 @@
 /* Takes as much memory as it gets on its first turn, and tells how many megabytes that was.
  *
- *     memory heap|careless|stack|tables|tree|memfd|sysv|shared|zero MARK
+ *     memory heap|careless|closed|through|stack|tables|tree|memfd|sysv|shared|zero MARK
  *
  * heap      from malloc
  * careless  the same, and uses what it did not get
+ * closed    maps that are filled and then closed to writing, so that no limit of a process counts them
+ * through   maps that are closed to writing from the start, filled by way of /proc/self/mem
  * stack     a stack without end, after it has raised that limit as far as it may
  * tables    page tables: one page in each 2 MiB of a very large map is looked at
  * tree      a third in each of three children
@@ -12,8 +14,9 @@
  * shared    anonymous shared maps
  * zero      shared maps of /dev/zero
  *
- * Bounded: 96 MB. */
+ * Bounded: 96 MB. Those that go round the limit of a process then wait for a second, to be seen. */
 #include "bot.h"
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/shm.h>
@@ -69,6 +72,38 @@ static long maps(int flags, int fd) {
         touch(memory, STEP * MEGABYTE);
     }
     return MOST;
+}
+
+/* The ways round a limit that counts what is private and can be written to. */
+static long closed(void) {
+    for (long got = 0; got < MOST; got += STEP) {
+        int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+        char *memory = mmap(NULL, STEP * MEGABYTE, PROT_READ | PROT_WRITE, flags, -1, 0);
+        if (memory == MAP_FAILED) return got;
+        touch(memory, STEP * MEGABYTE);
+        if (mprotect(memory, STEP * MEGABYTE, PROT_READ)) return got;
+    }
+    return MOST;
+}
+
+static long through(void) {
+    static char megabyte[1024 * 1024];
+    memset(megabyte, 1, sizeof megabyte);
+    int self = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
+    if (self < 0) return 0;
+    for (long got = 0; got < MOST; got++) {
+        int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+        char *memory = mmap(NULL, MEGABYTE, PROT_READ, flags, -1, 0);
+        if (memory == MAP_FAILED) return got;
+        if (pwrite(self, megabyte, MEGABYTE, (off_t)(intptr_t)memory) != MEGABYTE) return got;
+    }
+    return MOST;
+}
+
+/* Where it is to be ended, it has been by the end of this. */
+static long shown(long got) {
+    sleep(1);
+    return got;
 }
 
 static long zero(void) {
@@ -140,6 +175,8 @@ static void take(const Turn *turn) {
     errno = 0;
     if (!strcmp(how, "heap")) got = heap(MOST, false);
     if (!strcmp(how, "careless")) got = heap(MOST, true);
+    if (!strcmp(how, "closed")) got = shown(closed());
+    if (!strcmp(how, "through")) got = shown(through());
     if (!strcmp(how, "tree")) got = tree();
     if (!strcmp(how, "memfd")) got = memfds();
     if (!strcmp(how, "sysv")) got = segments();

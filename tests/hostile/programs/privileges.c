@@ -158,6 +158,8 @@ static void calls(void) {
     call("io_uring", SYS_io_uring_setup, 1, 0, 0);
     call("userfaultfd", SYS_userfaultfd, -1, 0, 0);
     call("bpf", SYS_bpf, -1, 0, 0);
+    call("inotify", SYS_inotify_init1, 0, 0, 0);
+    call("fanotify", SYS_fanotify_init, 0, 0, 0);
     call("perf events", SYS_perf_event_open, 0, 0, 0);
     call("keyring", SYS_keyctl, 0 /* the id of a keyring */, -3 /* of the session */, 0);
     call("add a key", SYS_add_key, 0, 0, 0);

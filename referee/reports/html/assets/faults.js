@@ -47,11 +47,12 @@ function faultRow(fault) {
   const clock = fault.limit_us === null || fault.spent_us === null ? ""
     : ` (${duration(fault.spent_us)} of ${duration(fault.limit_us)})`;
   const show = () => {
+    if (data.pieces.length) return goToGame(fault.game);
     const game = gameByKey(fault.game);
     if (game >= 0) openReplay(game, Infinity);
   };
   return h("tr", { on: { click: show } },
-    h("td", { class: "text" }, (several ? `${variant} ` : "") + fault.game),
+    h("td", { class: "text" }, (several && variant ? `${variant} ` : "") + fault.game),
     h("td", { class: "text" }, nameOf(fault.against)),
     h("td", {}, String(fault.turn)),
     h("td", { class: "text detail" }, fault.detail + clock,

@@ -31,6 +31,12 @@ function resultText(game) {
   return ["1–0", "0–1", "½–½"][result];
 }
 
+/** A game that was ruled on says so: its result is not what the replay ends with. */
+function rulingMark(game) {
+  const ruling = data.rulings[keyOf(game)];
+  return ruling ? h("span", { class: "badge", title: ruling }, "ruling") : null;
+}
+
 /** Whether a game is as the filter asks. Decided by pairing first: most games fall there. */
 function matcher(filter) {
   const { columns } = list;
@@ -68,6 +74,7 @@ function applyFilter() {
 
 /** Show the games of a filter; from other parts of the page, too. */
 function filterGames(filter) {
+  if (data.pieces.length) return filterMeetings(filter);
   for (const control of filterControls()) {
     control.value = filter[control.name] ?? "";
     if (control.selectedIndex < 0) control.value = "";  // A link may ask for what is not here.
@@ -117,7 +124,7 @@ function gameRow(game) {
     data.standings.bracket.length ? h("td", {}, String(pairing.round)) : null,
     h("td", { class: "text" }, nameOf(first, { class: result === 0 ? "name winner" : "name" })),
     h("td", { class: "text" }, nameOf(second, { class: result === 1 ? "name winner" : "name" })),
-    h("td", { class: "text" }, resultText(game)),
+    h("td", { class: "text" }, resultText(game), rulingMark(game)),
     h("td", { class: "text" }, `${columns.scores0[game]} : ${columns.scores1[game]}`),
     h("td", { class: "text" },
       h("span", { class: ending === "rules" ? "" : "bad", title: data.meanings[ending] }, ending),

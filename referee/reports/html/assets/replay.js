@@ -33,9 +33,11 @@ function drawTitle(game) {
   const { columns } = list;
   byId("replay-title").replaceChildren(nameOf(first), " – ", nameOf(second));
   const ending = endingOf(game);
+  const ruling = data.rulings[keyOf(game)];
   byId("replay-facts").textContent =
     `Game ${keyOf(game)} of ${pairingOf(game).variant} · ${resultText(game)} · ` +
-    `scores ${columns.scores0[game]} : ${columns.scores1[game]} · ${data.meanings[ending] ?? ending}`;
+    `scores ${columns.scores0[game]} : ${columns.scores1[game]} · ${data.meanings[ending] ?? ending}` +
+    (ruling ? ` · ${ruling}` : "");
   const at = list.found.indexOf(game);
   byId("game-before").disabled = at <= 0;
   byId("game-after").disabled = at < 0 || at + 1 >= list.found.length;

@@ -4,7 +4,10 @@ const tableName = (table) => table.variant ?? "All variants";
 
 function drawHead() {
   const { standings } = data;
-  byId("kicker").textContent = `Tournament · ${standings.format}`;
+  if (data.home) {
+    byId("kicker").replaceChildren(h("a", { href: data.home }, "← Tables of the tournament"));
+    document.querySelectorAll("nav.places, #tables, #faults").forEach((each) => { each.hidden = true; });
+  } else byId("kicker").textContent = `Tournament · ${standings.format}`;
   byId("name").replaceChildren(nameOf(standings.name));
   const facts = [
     plural(data.bots.length, "bot"),
@@ -107,6 +110,7 @@ function rememberPlace() {
 
 function goToPlace() {
   const place = new URLSearchParams(location.hash.slice(1));
+  if (data.pieces.length) return goToMeetings(place);
   const filter = {};
   for (const name of ["variant", "bot", "opponent", "result", "ending"]) {
     if (place.get(name)) filter[name] = place.get(name);
@@ -127,7 +131,7 @@ async function start() {
   startReplay();
   startPrinting();
   const place = location.hash;
-  await startGames();
+  await (data.pieces.length ? startPieces() : startGames());
   drawFaults();
   goToPlace();
   if (/^#(tables|rounds|games|faults)$/.test(place)) byId(place.slice(1)).scrollIntoView();

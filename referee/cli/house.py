@@ -1,0 +1,38 @@
+"""What the commands have in common that write to the daemon's data, whether it runs or not."""
+
+from __future__ import annotations
+
+import getpass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from referee.store.house import House
+
+DATA = Path("referee-data")
+Data = Annotated[Path, typer.Option("--data", help="The data folder of the daemon.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def opened(data: Path) -> House:
+    """The house of a data folder that is there. Raises BadHouse."""
+    return House.open(data, create=False)
+
+
+def opened_or_made(data: Path) -> House:
+    """For what is prepared before the daemon first starts. Raises BadHouse."""
+    return House.open(data)
+
+
+def person() -> str:
+    """Who did it, for the journal and for rulings."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):  # a user without a name
+        return "an organiser"
+
+
+def team_of(house: House, name: str | None) -> int | None:
+    """The number of a team that is named; none is the organisers. Raises Unknown."""
+    return None if name is None else house.teams.named(name).id

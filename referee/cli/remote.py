@@ -1,0 +1,114 @@
+"""The API of a daemon somewhere else, for commands: one question, one answer or one sentence."""
+
+from __future__ import annotations
+
+import http.client
+import urllib.error
+import urllib.parse
+import urllib.request
+from typing import Annotated, Any
+
+import msgspec
+import typer
+
+from referee.mistake import REFUSED, Mistake
+from referee.version import __version__
+
+PATIENCE_S = 60.0
+LARGEST_ANSWER = 256 * 1024 * 1024
+Token = Annotated[
+    str,
+    typer.Option(
+        "--token",
+        envvar="REFEREE_TOKEN",
+        show_envvar=False,
+        help="Your team's token; REFEREE_TOKEN in the environment if not given.",
+        show_default=False,
+    ),
+]
+
+
+class DaemonRefused(Mistake):
+    """The daemon does not do it; the message is its own."""
+
+    def __init__(self, sentence: str, code: int) -> None:
+        super().__init__(sentence)
+        self.code = code
+        """The HTTP status."""
+
+
+class Unreachable(Mistake):
+    """Nobody answers there, or no daemon does."""
+
+    status = REFUSED
+
+
+class Remote:
+    """A daemon by the address of its pages."""
+
+    def __init__(self, url: str, token: str = "") -> None:
+        parts = urllib.parse.urlsplit(url if "://" in url else f"http://{url}")
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query:
+            raise Mistake(f"{url!r} is no address of a daemon; write http://HOST:PORT")
+        if token and not (token.isascii() and token.isprintable() and " " not in token):
+            raise Mistake("a token has no spaces and no special characters")
+        self.url = parts.geturl().rstrip("/")
+        self._token = token
+        # A token must not follow an answer to somewhere else.
+        self._opener = urllib.request.build_opener(_Stay)
+
+    def get(self, path: str) -> Any:
+        """What the API answers. Raises DaemonRefused, Unreachable."""
+        return self._ask("GET", path, None, "")
+
+    def post(self, path: str, body: bytes, media_type: str) -> Any:
+        """Raises DaemonRefused, Unreachable."""
+        return self._ask("POST", path, body, media_type)
+
+    def _ask(self, method: str, path: str, body: bytes | None, media_type: str) -> Any:
+        request = urllib.request.Request(
+            f"{self.url}/api/v1{path}", data=body, method=method, headers=self._headers(media_type)
+        )
+        try:
+            with self._opener.open(request, timeout=PATIENCE_S) as answer:
+                return self._read(answer.read(LARGEST_ANSWER))
+        except urllib.error.HTTPError as error:
+            with error:
+                raise self._refused(error.code, error.read(65_536)) from None
+        except urllib.error.URLError as error:
+            reason = getattr(error.reason, "strerror", None) or error.reason
+            raise Unreachable(f"{self.url} cannot be reached: {reason}") from None
+        except (OSError, http.client.HTTPException) as error:
+            reason = getattr(error, "strerror", None) or error or type(error).__name__
+            raise Unreachable(f"{self.url} broke off: {reason}") from None
+
+    def _headers(self, media_type: str) -> dict[str, str]:
+        headers = {"User-Agent": f"referee/{__version__}", "Accept": "application/json"}
+        if self._token:
+            headers["Authorization"] = f"Bearer {self._token}"
+        if media_type:
+            headers["Content-Type"] = media_type
+        return headers
+
+    def _read(self, body: bytes) -> Any:
+        try:
+            return msgspec.json.decode(body)
+        except msgspec.DecodeError:
+            raise Unreachable(f"{self.url} is no daemon of the referee") from None
+
+    def _refused(self, code: int, body: bytes) -> Mistake:
+        try:
+            sentence = msgspec.json.decode(body, type=dict[str, str])["error"]
+        except (msgspec.MsgspecError, KeyError):
+            return Unreachable(f"{self.url} is no daemon of the referee (HTTP status {code})")
+        return DaemonRefused(sentence, code)
+
+
+class _Stay(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+def part(text: str) -> str:
+    """A name as a part of a path."""
+    return urllib.parse.quote(text, safe="")

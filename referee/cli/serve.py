@@ -1,0 +1,150 @@
+"""`referee serve`: the daemon."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+from msgspec.structs import replace
+
+from referee.cli import console
+from referee.cli.confining import Expose, Limit, Sandbox, exposed, read_given_limits
+from referee.cli.season import whole_variants
+from referee.daemon.journal import Journal
+from referee.daemon.pace import PaceTerms
+from referee.daemon.readiness import Readiness
+from referee.daemon.terms import ServeTerms
+from referee.mistake import Mistake
+from referee.rules.registry import BUNDLED
+from referee.tournament.begin import cores
+from referee.tournament.spec import DEFAULT_TIME, Spec
+
+DATA = Path("referee-data")
+BOTS = "tcp://127.0.0.1:7781"
+WEB = "127.0.0.1:7780"
+NAME = "ladder"
+EXAMPLES = """
+Everything is kept in one folder, and nothing has to be configured. On the first start the sample
+bots are entered, a season begins, and the organiser's token is shown, once. `--variant`, `--time`
+and the like say what that first season is; `referee season start` begins others.
+
+Ctrl-C or SIGTERM lets games end for a few seconds and loses nothing; neither does SIGKILL.
+
+**Examples**
+
+    referee serve
+
+    referee serve --data /srv/contest --web 0.0.0.0:80 --bots tcp://0.0.0.0:7781 --time 100ms
+
+    referee serve --variant underdog --no-web --pace 0
+"""
+
+
+class BadAddress(Mistake):
+    """An address that is none; the message says what is."""
+
+
+def serve_command(
+    data: Annotated[
+        Path, typer.Option(help="Where everything is kept; made if it is not there.")
+    ] = DATA,
+    bots: Annotated[str, typer.Option(help="Where bots connect; `none` for nowhere.")] = BOTS,
+    web: Annotated[str, typer.Option(help="HOST:PORT of the pages and the API.")] = WEB,
+    no_web: Annotated[bool, typer.Option("--no-web", help="No pages.")] = False,
+    variant: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--variant", "-v", help="What the first season plays; all five. Can be repeated."
+        ),
+    ] = None,
+    time_limit: Annotated[
+        str | None,
+        typer.Option("--time", help=f"Time control of the first season; {DEFAULT_TIME}."),
+    ] = None,
+    sandbox: Sandbox = None,
+    limit: Limit = None,
+    expose: Expose = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", "-j", help="Worker processes; one a core but one if not given."),
+    ] = None,
+    pace: Annotated[
+        float | None,
+        typer.Option(help="Games a second at most; 20, or what the house has set. 0: no limit."),
+    ] = None,
+    samples: Annotated[
+        bool, typer.Option("--samples", help="Enter the sample bots though there are others.")
+    ] = False,
+    anonymous: Annotated[
+        bool, typer.Option("--anonymous", help="Hide the names of bots from their opponents.")
+    ] = False,
+    closed: Annotated[
+        bool, typer.Option("--closed", help="Reading the pages needs a token too.")
+    ] = False,
+    finish: Annotated[
+        float, typer.Option(help="Seconds that running games have at the end.")
+    ] = 5.0,
+    log: Annotated[
+        Literal["text", "json"], typer.Option(help="Lines for people or for programs, on stderr.")
+    ] = "text",
+) -> None:
+    """Run the daemon: a ladder that never stops, pages to watch, an endpoint for bots."""
+    host, port = _address(web)
+    asked: dict[str, Any] = {
+        "variants": whole_variants(variant),
+        "time": time_limit,
+        "sandbox": sandbox,
+        "limits": read_given_limits(limit),
+        "expose": exposed(expose),
+    }
+    given = {key: value for key, value in asked.items() if value is not None}
+    spec = replace(Spec(name=NAME, variants=tuple(BUNDLED), prior=True), **given)
+    terms = ServeTerms(
+        data=data,
+        season=spec,
+        given=tuple(given),
+        bots=None if bots == "none" else bots,
+        host=host,
+        port=None if no_web else port,
+        jobs=_jobs(jobs),
+        anonymous=anonymous,
+        public=not closed,
+        samples=samples,
+        pace=None if pace is None else PaceTerms(games_per_s=_not_negative(pace)),
+        finish_s=finish,
+    )
+    journal = Journal(sys.stderr, log, marked="JOURNAL_STREAM" in os.environ)
+    watchdog = os.environ.get("WATCHDOG_USEC", "")
+    readiness = Readiness(
+        os.environ.get("NOTIFY_SOCKET"), int(watchdog) if watchdog.isdecimal() else 0
+    )
+    # Ratings are computed beside games: on one core, not on all of them.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    from referee.daemon.serve import serve  # numpy, which reads that when it is imported
+
+    serve(terms, journal, readiness, console.out.print)
+
+
+serve_command.__doc__ = f"{serve_command.__doc__}\n{EXAMPLES}"
+
+
+def _address(text: str) -> tuple[str, int]:
+    host, colon, port = text.rpartition(":")
+    if not colon or not host or not port.isdecimal() or int(port) > 65535:
+        raise BadAddress(f"--web takes HOST:PORT, for example {WEB}, not {text!r}")
+    return host.strip("[]"), int(port)
+
+
+def _jobs(jobs: int | None) -> int:
+    if jobs is not None and not 1 <= jobs <= 1000:
+        raise BadAddress(f"--jobs must be 1 to 1000, not {jobs}")
+    return jobs or max(1, cores() - 1)
+
+
+def _not_negative(pace: float) -> float:
+    if not 0 <= pace < 1e9:
+        raise BadAddress(f"--pace is a number of games a second, or 0, not {pace}")
+    return pace

@@ -1,0 +1,124 @@
+"""The way to a referee elsewhere: one DEALER socket, and what becomes of its connection."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+
+import zmq
+from msgspec import Struct
+from zmq.utils.monitor import recv_monitor_message
+
+from referee.links.keys import KeyPair, check_key
+from referee.mistake import Mistake
+from referee.protocol.messages import LINE_LIMIT
+
+LINGER_MS = 500
+HEARTBEAT_MS = 4_000
+RECONNECT_MS, RECONNECT_MOST_MS = 200, 5_000
+MOST_MESSAGE = 64 * LINE_LIMIT
+"""A turn lists what a variant lists; more than this is no turn."""
+_TCP = re.compile(r"tcp://(?:[^\s:/]+|\[[0-9A-Fa-f:.]+\]):(\d{1,5})")
+REFUSED_AT_THE_DOOR = (
+    zmq.EVENT_HANDSHAKE_FAILED_AUTH,
+    zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL,
+    zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL,
+)
+
+
+class BadDestination(Mistake):
+    """An address, a key or a token that cannot be used; the message says why."""
+
+
+class Destination(Struct, frozen=True, kw_only=True):
+    """Where to, as whom, and how to prove it."""
+
+    to: str
+    name: str
+    token: str | None = None
+    keys: KeyPair | None = None
+    server_key: str | None = None
+
+    def check(self) -> None:
+        """Raises BadDestination, BadKey."""
+        match = _TCP.fullmatch(self.to)
+        if not self.to.startswith("ipc:///") and (match is None or not 0 < int(match[1]) < 65536):
+            raise BadDestination(
+                f"{self.to!r} is no address of a referee; write tcp://HOST:PORT, for example "
+                "tcp://127.0.0.1:7781"
+            )
+        if self.keys is not None and self.server_key is None:
+            raise BadDestination("with --key comes --server-key, which the organiser publishes")
+        if self.server_key is not None and self.keys is None:
+            raise BadDestination("with --server-key comes --key, the file of your bot's own key")
+        if self.server_key is not None:
+            check_key(self.server_key)
+        if self.token is not None and not self.token.strip():
+            raise BadDestination("the token is empty")
+
+
+class Remote:
+    """A connection that libzmq makes again whenever it breaks."""
+
+    def __init__(self, destination: Destination) -> None:
+        self.down = ""
+        """Why there is no connection; empty where there is one, or none has been tried for."""
+        self.fresh = False
+        """Whether a connection has come up since this was last looked at."""
+        self.turned_away = False
+        """Whether the other end does not take our key, or none."""
+        self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+        self.socket = dealer = self._context.socket(zmq.DEALER)
+        dealer.linger = LINGER_MS
+        dealer.ipv6 = "[" in destination.to
+        dealer.maxmsgsize = MOST_MESSAGE
+        dealer.heartbeat_ivl = HEARTBEAT_MS
+        dealer.heartbeat_timeout = 2 * HEARTBEAT_MS
+        dealer.reconnect_ivl = RECONNECT_MS
+        dealer.reconnect_ivl_max = RECONNECT_MOST_MS
+        # What was meant for a connection that is gone must not come out of the next one.
+        dealer.immediate = True
+        if destination.keys is not None and destination.server_key is not None:
+            dealer.curve_publickey = destination.keys.public.encode()
+            dealer.curve_secretkey = destination.keys.secret.encode()
+            dealer.curve_serverkey = destination.server_key.encode()
+        self.monitor = dealer.get_monitor_socket()
+        try:
+            dealer.connect(destination.to)
+        except zmq.ZMQError as error:
+            self.close()
+            raise BadDestination(f"{destination.to}: {error.strerror}") from None
+
+    def watch(self) -> None:
+        """Take note of what has happened to the connection."""
+        while self.monitor.poll(0):
+            event = recv_monitor_message(self.monitor)["event"]
+            if event == zmq.EVENT_HANDSHAKE_SUCCEEDED:
+                self.fresh, self.down, self.turned_away = True, "", False
+            elif event in REFUSED_AT_THE_DOOR:
+                self.turned_away = True
+            elif event == zmq.EVENT_DISCONNECTED:
+                self.down = "the connection ended"
+            elif event in (zmq.EVENT_CONNECT_RETRIED, zmq.EVENT_CLOSED):
+                self.down = self.down or "nobody answers there"
+
+    def send(self, message: bytes) -> bool:
+        """Whether it is on its way; it is not where there is no connection."""
+        try:
+            self.socket.send(message, zmq.DONTWAIT)
+        except zmq.Again:
+            return False
+        return True
+
+    def receive(self) -> bytes | None:
+        """The next message, if one is there. One of several parts is none of a referee's."""
+        with contextlib.suppress(zmq.Again):
+            first, *more = self.socket.recv_multipart(zmq.DONTWAIT)
+            return b"" if more else first
+        return None
+
+    def close(self) -> None:
+        self.socket.disable_monitor()
+        self.monitor.close(0)
+        self.socket.close()
+        self._context.term()

@@ -1,0 +1,35 @@
+"""What the house adds to the archive of a season: who handed in what."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from referee.reports.archive.facts import Entrant
+from referee.reports.archive.make import Wish
+from referee.store.connect import FILE
+from referee.store.house.house import House
+from referee.store.house.mistakes import Conflict
+
+
+def season_to_archive(house: House, name: str, wish: Wish) -> tuple[Path, Wish]:
+    """The folder of a season, and the wish with what is known of those who played in it.
+
+    Raises Unknown, and Conflict where nothing was played yet.
+    """
+    season = house.seasons.named(name)
+    folder = house.seasons.folder(season)
+    if not (folder / FILE).exists():
+        raise Conflict(f"the season {season.name} has no games yet")
+    entrants = {
+        row.id: Entrant(
+            team=row.team_name,
+            kind=row.kind,
+            label=row.label,
+            submitted=row.submitted,
+            archive_sha256=row.hash,
+        )
+        for row in house.versions.all()
+    }
+    return folder, replace(wish, season=season.name, entrants=entrants)

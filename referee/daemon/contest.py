@@ -1,0 +1,298 @@
+"""A tournament that somebody asked the daemon for, played among the bots of the house.
+
+The ledger is that of any tournament; only who plays where differs. Pieces of it that need a bot
+from elsewhere wait until that bot is in the hall and free. The folder is an ordinary one, under
+`DATA/tournaments`, with the numbers of the house's versions for its bots.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from referee.daemon.journal import stamp
+from referee.daemon.opening import manner_of
+from referee.daemon.scoreboard import Scoreboard
+from referee.ladder.season import Place, Player
+from referee.reports.standings import timings
+from referee.reports.tables.files import write_tables
+from referee.rules.registry import find_variant
+from referee.store.connect import FILE
+from referee.store.database import Store
+from referee.store.rows import BotRow
+from referee.tournament.begin import stored_spec
+from referee.tournament.chunk import Batch, Chunk, Contestant
+from referee.tournament.entries import Definition, Entry, variant_marks, variant_names
+from referee.tournament.ledger import Ledger
+from referee.tournament.spec import BadSpec, Spec, check_players
+from referee.verdict import Ending
+from referee.version import __version__
+
+MISSING_S = 600.0
+"""How long a bot that is due may be away before the tournament is given up."""
+TRIES = 3
+MOST_HELD = 1000
+"""Pieces that wait for a place."""
+
+
+class Contest:
+    """A tournament that is being played: a source of chunks."""
+
+    def __init__(
+        self,
+        folder: Path,
+        label: str,
+        spec: Spec,
+        players: Mapping[str, Player],
+        *,
+        here: Callable[[Player], bool],
+        ids: Callable[[], int],
+        now: Callable[[], float],
+    ) -> None:
+        """`players` by their plain names; `here` says whether one that connects is in the hall.
+
+        Raises BadSpec, BadStore.
+        """
+        self.label = label
+        self.trouble: str | None = None
+        """Why it cannot go on."""
+        self.stopped = False
+        """Whether it gives out no more."""
+        self.board: Scoreboard
+        self._folder = folder
+        self._here = here
+        self._ids = ids
+        self._now = now
+        self._store = _open(folder, spec, players)
+        try:
+            spec = replace(stored_spec(self._store), jobs=spec.jobs)
+            self._players = {row.id: players[row.name] for row in self._store.bots()}
+            names = variant_names(spec)
+            self._ledger = Ledger(
+                self._store,
+                spec,
+                [_entry(row.name, self._players[row.id]) for row in self._store.bots()],
+                msgspec.json.decode(self._store.value("players") or "{}"),
+                names,
+            )
+            self.board = Scoreboard(self._store)
+        except BaseException:
+            self._store.close()
+            raise
+        self._manner = manner_of(spec, folder)
+        self._held: dict[Place, list[Chunk]] = {"workers": [], "hall": []}
+        self._out: dict[int, int] = {}
+        """By our number of a chunk that of the ledger."""
+        self._seen: set[tuple[int, int]] = set()
+        """Games with hidden chance that somebody who lives on was given."""
+        self._missing_since: float | None = None
+        self._tries: Counter[int] = Counter()
+        """How often in a row a pairing could not be played."""
+        self._not_come: Counter[int] = Counter()
+        """How often in a row a bot that is started here did not come to the hall."""
+        self._dirty = False
+        self._ledger.draw()
+
+    # A source of chunks.
+
+    @property
+    def paced(self) -> bool:
+        return False
+
+    def widest(self) -> float:
+        return 0.0
+
+    def next_chunk(self, place: Place, absent: Collection[int] = ()) -> Chunk | None:
+        if self.stopped or self.trouble is not None:
+            return None
+        chunk = self._held_for(place, absent)
+        while chunk is None and self._pull():
+            chunk = self._held_for(place, absent)
+        if chunk is not None:
+            self._missing_since = None
+            return self._handed_out(chunk, place)
+        if self._held["hall"] and not self._out:
+            self._missing_since = self._missing_since or self._now()
+        return None
+
+    def keep(self, batch: Batch) -> None:
+        ledger = self._ledger
+        ledger.keep(replace(batch, chunk=self._out[batch.chunk]))
+        met = ledger.rows[batch.games[0].pairing]
+        self._tries.pop(met.id, None)
+        if self._is_for_the_hall(met.first, met.second):
+            self._not_come.pop(met.first, None)
+            self._not_come.pop(met.second, None)
+        for fault in batch.faults:
+            row = ledger.bots[fault.bot]
+            if fault.code == Ending.FORFEIT and row.name not in ledger.out:
+                ledger.is_out(fault.bot, fault.detail)
+        self.board.add(batch)
+        self._dirty = True
+
+    def give_back(self, chunk: int) -> None:
+        self._ledger.give_back(self._out.pop(chunk))
+
+    def broken(self, chunk: Chunk, missing: Collection[int]) -> None:
+        """It is tried again, a few times. A bot that is started here and does not come loses the
+        rest of its games by forfeit, as in any tournament."""
+        for number in missing:
+            self._not_come[number] += 1
+            if self._not_come[number] >= TRIES:
+                self._ledger.is_out(number, f"it did not come to the hall {TRIES} times in a row")
+                self._dirty = True
+        if missing:
+            return
+        self._tries[chunk.pairing] += 1
+        if self._tries[chunk.pairing] >= TRIES:
+            names = f"{chunk.first.bot.name} and {chunk.second.bot.name}"
+            self.trouble = f"{names} could not be brought together, {TRIES} times in a row"
+
+    def commit(self) -> None:
+        if self._dirty:
+            self._dirty = False
+            self._store.commit()
+
+    # How far it is.
+
+    def is_over(self) -> bool:
+        """Whether every game has been played, of all rounds that follow from the results."""
+        if self._out or any(self._held.values()) or self._ledger.unfinished:
+            return False
+        return not self._ledger.draw()
+
+    def missing(self) -> str | None:
+        """Who has been away for so long that nothing could be played, in a sentence."""
+        since = self._missing_since
+        if since is None or self._now() - since < MISSING_S:
+            return None
+        due = {
+            self._players[each.id].name
+            for chunk in self._held["hall"]
+            for each in (chunk.first, chunk.second)
+            if not self._here(self._players[each.id])
+        }
+        who = ", ".join(sorted(due)) or "somebody"
+        return f"{who} was not there for {MISSING_S / 60:g} minutes"
+
+    def close(self, *, finished: bool) -> None:
+        """Let go of it; where it is finished, with its tables written."""
+        try:
+            if finished:
+                self._store.set_value("finished", stamp())
+            self._store.commit()
+            self.board.close()
+            if finished:
+                write_tables(self._folder, self.board.draw(), timings(self._store))
+        finally:
+            self._store.close()
+
+    def _pull(self) -> bool:
+        """Take a piece from the ledger and put it where it is played; whether there was one."""
+        if sum(map(len, self._held.values())) >= MOST_HELD:
+            return False
+        chunk = self._ledger.next_chunk(self._manner)
+        if chunk is None:
+            return False
+        hall = self._is_for_the_hall(chunk.first.id, chunk.second.id)
+        self._held["hall" if hall else "workers"].append(chunk)
+        return True
+
+    def _is_for_the_hall(self, *numbers: int) -> bool:
+        return any(self._players[number].connected for number in numbers)
+
+    def _as_now(self, contestant: Contestant) -> Contestant:
+        """It may be out since its piece was taken from the ledger."""
+        name = self._ledger.bots[contestant.id].name
+        return replace(contestant, out=name in self._ledger.out)
+
+    def _held_for(self, place: Place, absent: Collection[int]) -> Chunk | None:
+        """The first of those that wait for a place whose players are there."""
+        for chunk in self._held[place]:
+            both = (self._as_now(chunk.first), self._as_now(chunk.second))
+            here = all(self._can_come(each.id, absent) for each in both)
+            # Whoever is out need not come, and nobody has to wait for it.
+            if place == "workers" or here or any(each.out for each in both):
+                self._held[place].remove(chunk)
+                return replace(chunk, first=both[0], second=both[1])
+        return None
+
+    def _can_come(self, number: int, absent: Collection[int]) -> bool:
+        return number not in absent and self._here(self._players[number])
+
+    def _handed_out(self, chunk: Chunk, place: Place) -> Chunk:
+        number = self._ids()
+        self._out[number] = chunk.id
+        branch = chunk.branch
+        if place == "hall" and find_variant(chunk.variant).hidden_chance:
+            given = {(chunk.pairing, each) for each in chunk.each_number()}
+            if given & self._seen:
+                # Somebody who lives on may have seen these hands.
+                branch = f"{branch}/{secrets.token_hex(8)}"
+            self._seen |= given
+        return replace(chunk, id=number, branch=branch)
+
+
+def _open(folder: Path, spec: Spec, players: Mapping[str, Player]) -> Store:
+    if (folder / FILE).exists():
+        return Store.open(folder)
+    playing = {
+        text: [who for who, player in players.items() if player.plays(name)]
+        for text, name in variant_names(spec).items()
+    }
+    check_players(spec, playing)
+    values = {
+        "name": spec.name,
+        "spec": msgspec.json.encode(spec).decode(),
+        "players": msgspec.json.encode(playing).decode(),
+        "variants": msgspec.json.encode(variant_marks(spec)).decode(),
+        "seed": spec.seed or secrets.token_hex(8),
+        "level": spec.sandbox or "none",
+        "referee": __version__,
+        "started": stamp(),
+    }
+    return Store.create(folder, values, [_row(who, player) for who, player in players.items()])
+
+
+def recalled(folder: Path) -> list[BotRow]:
+    """The bots of a contest that was begun; none where it was not."""
+    if not (folder / FILE).exists():
+        return []
+    with Store.read(folder) as store:
+        return store.bots()
+
+
+def _definition(name: str, player: Player) -> Definition:
+    return Definition(named=name, here="", variants=player.variants, elsewhere=player.connected)
+
+
+def _row(name: str, player: Player) -> BotRow:
+    bot = player.contestant.bot
+    return BotRow(
+        id=player.id,
+        name=name,
+        version=player.name.rpartition(" ")[2],
+        hash=bot.hash,
+        definition=msgspec.json.encode(_definition(name, player)).decode(),
+    )
+
+
+def _entry(name: str, player: Player) -> Entry:
+    return Entry(_definition(name, player), player.contestant.bot)
+
+
+def chosen(spec: Spec, everybody: Sequence[Player]) -> dict[str, Player]:
+    """The players that a spec names, by their plain names; without names, all. Raises BadSpec."""
+    known = {player.contestant.bot.name.casefold(): player for player in everybody}
+    found: dict[str, Player] = {}
+    for name in spec.bots or [player.contestant.bot.name for player in everybody]:
+        player = known.get(name.casefold())
+        if player is None:
+            raise BadSpec(f"{name} does not play here now: it is paused, away or unknown")
+        found[player.contestant.bot.name] = player
+    return found

@@ -1,0 +1,395 @@
+"""The daemon: one loop that knows everything and waits for nobody.
+
+    house.db (what is wanted) ─► coordinator ─► workers, hall ─► games ─► the season's store, tables
+
+Whoever wants something writes it into the house; the loop sees that the house has changed and acts.
+Games come back from workers and hall in batches and are committed once a second and at the end of
+every chunk: what was committed counts once, whatever happens, and what was not is played again.
+Everything slow happens in other processes, which end when this one does.
+"""
+
+from __future__ import annotations
+
+import secrets
+import select
+import time
+from collections.abc import Callable
+from itertools import count
+from types import FrameType
+
+import msgspec
+
+from referee.clock import read_duration_ms
+from referee.daemon.contests import Contests
+from referee.daemon.crew import Crew
+from referee.daemon.dropping import Dropping
+from referee.daemon.floor import Floor
+from referee.daemon.journal import Journal, stamp
+from referee.daemon.late_rulings import LateRulings
+from referee.daemon.live import Live
+from referee.daemon.opening import OpenSeason
+from referee.daemon.orders import GuestCame, GuestLeft
+from referee.daemon.pace import Pace, PaceTerms
+from referee.daemon.pages import Pages
+from referee.daemon.readiness import Readiness
+from referee.daemon.reception import Reception
+from referee.daemon.relays import Relays
+from referee.daemon.roster import Guest, Roster
+from referee.daemon.scoreboard import ratings_of
+from referee.daemon.submissions import Submissions
+from referee.daemon.telling import ended, floor_counts, hall_counts
+from referee.daemon.terms import ServeTerms
+from referee.ladder.season import Player
+from referee.mistake import Mistake
+from referee.reports.standings import Standings
+from referee.store.house.house import House
+from referee.store.house.rows import SeasonRow, VersionRow
+from referee.tournament.chunk import Batch
+from referee.tournament.confining import confinement_of
+from referee.tournament.spec import Spec
+
+TICK_S = 0.1
+LOOK_S = 0.2
+COMMIT_S = 1.0
+COUNT_S = 1.0
+RATINGS_S = 60.0
+TIDY_S = 600.0
+PACE = "pace"
+"""The setting of the house that says how fast the ladder plays."""
+
+
+class Ending:
+    """Whether a signal came; a second one wants the end at once."""
+
+    def __init__(self) -> None:
+        self.came = 0
+
+    def note(self, _number: int, _frame: FrameType | None) -> None:
+        self.came += 1
+
+
+class Coordinator:
+    """The loop."""
+
+    def __init__(
+        self,
+        terms: ServeTerms,
+        house: House,
+        spec: Spec,
+        journal: Journal,
+        readiness: Readiness,
+        ending: Ending,
+        say: Callable[[str], None],
+    ) -> None:
+        self._terms = terms
+        self._house = house
+        self._spec = spec
+        self._journal = journal
+        self._readiness = readiness
+        self._ending = ending
+        self._say = say
+        self._now = time.monotonic
+        self._ids = count(1)
+        self._seen: int | None = None
+        """The version of the house's data that has been acted on."""
+        self._due: dict[str, float] = {}
+        self._guests: dict[str, Guest] = {}
+        self._open: OpenSeason | None = None
+        self._greeted = False
+        confinement = confinement_of(spec)
+        self._roster = Roster(house, confinement, journal)
+        self._submissions = Submissions(
+            house,
+            (confinement, spec.clock(), read_duration_ms(spec.build_time)),
+            journal,
+            self._tell_version,
+        )
+        self._live = Live(house.data)
+        self._dropping = Dropping(house, journal)
+        self._late_rulings = LateRulings(house, journal)
+        self._pace = Pace(terms.pace or PaceTerms(), house.data, journal, self._now)
+        self._pages = self._make_pages()
+        self._crew = Crew(terms.jobs)
+        self._floor = Floor(self._crew, self._pace, journal, self._now)
+        self._relays = Relays(max(1, terms.jobs), journal, self._now)
+        self._reception = self._make_reception()
+        self._floor.hall = self._reception
+        self._contests = Contests(
+            house,
+            self._floor,
+            self._live,
+            journal,
+            ids=self._ids,
+            now=self._now,
+            jobs=terms.jobs,
+        )
+
+    def run(self) -> None:
+        """Until the end is asked for, and then to a good end."""
+        try:
+            self._look()
+            self._journal.info("the daemon plays", data=self._house.data, workers=len(self._crew))
+            while not self._ending.came:
+                self._turn()
+            self._finish()
+        finally:
+            self._close()
+
+    # A turn of the loop.
+
+    def _turn(self) -> None:
+        if self._is_due("look", LOOK_S) and self._house.version_of_data() != self._seen:
+            self._look()
+        self._floor.give_out()
+        self._wait()
+        self._hear()
+        if self._is_due("commit", COMMIT_S):
+            self._floor.commit()
+        self._draw()
+        self._contests.draw(self._now())
+        if self._is_due("contests", LOOK_S):
+            self._contests.look(self._roster, self._spec, self._is_here)
+        if self._is_due("count", COUNT_S):
+            self._count()
+        if self._open is not None and self._is_due("tidy", TIDY_S):
+            self._open.trim_logs()
+        self._dropping.look(self._open, self._now())
+        self._readiness.alive(self._now())
+
+    def _is_due(self, what: str, every_s: float) -> bool:
+        now = self._now()
+        if now < self._due.get(what, 0.0):
+            return False
+        self._due[what] = now + every_s
+        return True
+
+    def _wait(self) -> None:
+        poll = select.poll()
+        pages = None if self._pages is None else self._pages.fd
+        hall = None if self._reception is None else self._reception.fd
+        for fd in (self._crew.fileno(), self._submissions.fd, pages, hall):
+            if fd is not None:
+                poll.register(fd, select.POLLIN)
+        poll.poll(TICK_S * 1000)
+
+    def _hear(self) -> None:
+        self._floor.hear()
+        now = self._now()
+        if self._submissions.hear(now):
+            self._seen = None
+        if self._reception is not None:
+            self._reception.look(now)
+        if self._pages is not None:
+            self._pages.look(now)
+        self._greet()
+
+    # What people want.
+
+    def _look(self) -> None:
+        """Act on what the house holds now."""
+        self._seen = self._house.version_of_data()
+        self._follow_season()
+        self._late_rulings.look()
+        self._dropping.look(self._open, self._now(), changed=True)
+        if self._terms.pace is None:
+            self._pace.change(self._house.settings.get(PACE, PaceTerms, PaceTerms()))
+        if self._open is not None:
+            if applied := self._open.apply_rulings():
+                self._journal.info("rulings", applied=applied)
+            players = self._roster.playing(self._guests, self._now())
+            self._relays.handed_in = {each.id for each in players if not each.connected}
+            self._open.enter(players)
+        if self._reception is not None:
+            self._reception.admit(self._house.bots.keys(), self._house.bots.tokens())
+        self._submissions.begin(self._now())
+        self._contests.look(self._roster, self._spec, self._is_here)
+
+    def _is_here(self, player: Player) -> bool:
+        """Whether it can be given games: bots that connect have to be connected."""
+        return not player.connected or player.contestant.bot.name in self._guests
+
+    def _follow_season(self) -> None:
+        wanted = self._house.seasons.current()
+        opened = self._open
+        if opened is not None and (wanted is None or wanted.id != opened.row.id):
+            opened.ending = True
+            if self._floor.busy_for(opened):
+                self._seen = None  # Look again: its last games are still being played.
+                return
+            self._floor.sources.remove(opened)
+            self._note_ratings(opened, opened.close(finished=True))
+            self._journal.info("season closed", season=opened.row.name)
+            self._open = None
+        if wanted is not None and self._open is None:
+            self._open = self._opened(wanted)
+            self._play_by(self._open.season.spec)
+            self._floor.sources.append(self._open)
+            self._journal.info(
+                "season", name=wanted.name, games=self._open.season.played, level=self._open.level
+            )
+        elif wanted is not None and opened is not None:
+            opened.row = wanted
+
+    def _play_by(self, spec: Spec) -> None:
+        """How bots are confined and what clock they are checked by, from now on."""
+        self._spec = spec
+        confinement = confinement_of(spec)
+        self._roster.confine(confinement)
+        build_ms = read_duration_ms(spec.build_time)
+        self._submissions.terms = (confinement, spec.clock(), build_ms)
+
+    def _opened(self, row: SeasonRow) -> OpenSeason:
+        return OpenSeason(
+            self._house,
+            row,
+            self._ids,
+            now=self._now,
+            hidden_names=_hidden_names if self._terms.anonymous else None,
+            on_games=self._tell_games,
+        )
+
+    def _guest(self, report: GuestCame | GuestLeft) -> None:
+        """Somebody has come into the hall, or left it."""
+        name = report.name
+        if isinstance(report, GuestCame):
+            hello = report.hello
+            try:
+                said = msgspec.json.encode(hello).decode()
+                version = self._house.versions.arrived(name, hello.version or "", said)
+            except Mistake as mistake:
+                self._journal.warning("a guest cannot play", bot=name, why=mistake)
+                return
+            self._guests[name] = Guest(version=version, variants=hello.variants)
+            self._journal.info("connected", bot=version.name, address=report.address)
+        elif self._guests.pop(name, None) is not None:
+            self._journal.info("disconnected", bot=name, why=report.why)
+        else:
+            return
+        self._seen = None
+        state = "arrived" if isinstance(report, GuestCame) else "departed"
+        self._live.tell("guest", name=name, state=state)
+
+    # What is told.
+
+    def _tell_games(self, opened: OpenSeason, batch: Batch) -> None:
+        for game in batch.games:
+            self._live.tell("ended", **ended(opened.row.name, game))
+
+    def _tell_version(self, version: VersionRow) -> None:
+        self._live.tell(
+            "submission", bot=version.bot_name, version=version.number, state=version.state
+        )
+
+    def _draw(self) -> None:
+        opened = self._open
+        found = None if opened is None else opened.board.look(self._now())
+        if opened is None or found is None:
+            return
+        if found.played and self._is_due("ratings", RATINGS_S):
+            self._note_ratings(opened, found)
+        self._live.tell("standings", season=opened.row.name, at=stamp())
+
+    def _note_ratings(self, opened: OpenSeason, found: Standings) -> None:
+        """Keep the curves, a point a minute."""
+        versions = {row.name: row.id for row in opened.season.bots.values()}
+        self._house.ratings.note(opened.row, ratings_of(found, versions))
+
+    def _count(self) -> None:
+        self._live.tell("guests", names=sorted(self._guests))
+        counted: dict[str, float] = {
+            "workers": len(self._crew),
+            "room_on_disk": int(self._pace.room),
+            "submissions_waiting": len(self._house.submissions.waiting()),
+            **floor_counts(self._floor),
+        }
+        if self._open is not None:
+            counted |= {
+                "games_of_season": self._open.season.played,
+                "players": len(self._open.season.players),
+            }
+        if self._reception is not None:
+            counted |= hall_counts(self._reception.counters)
+        self._live.tell("counters", values=counted)
+
+    def _make_reception(self) -> Reception | None:
+        if self._terms.bots is None:
+            return None
+        return Reception(
+            self._terms.bots,
+            self._house.data,
+            self._floor,
+            self._live,
+            self._journal,
+            self._relays,
+            self._guest,
+        )
+
+    def _make_pages(self) -> Pages | None:
+        terms = self._terms
+        if terms.port is None:
+            return None
+        settings = {
+            "data": str(self._house.data.resolve()),
+            "host": terms.host,
+            "port": terms.port,
+            "anonymous": terms.anonymous,
+            "public": terms.public,
+        }
+        return Pages(settings, self._house.data, self._journal)
+
+    def _greet(self) -> None:
+        """Once everything listens, say where."""
+        if self._greeted:
+            return
+        pages, reception = self._pages, self._reception
+        if (pages is not None and pages.url is None) or (
+            reception is not None and reception.opened is None
+        ):
+            return
+        self._greeted = True
+        if pages is not None:
+            self._say(f"Pages: {pages.url}")
+        if reception is not None and reception.opened is not None:
+            opened = reception.opened
+            key = "" if opened.public is None else f", server key {opened.public}"
+            self._say(f"Bots connect to {opened.endpoint}{key}")
+        self._readiness.ready("playing")
+
+    # The end.
+
+    def _finish(self) -> None:
+        """Let what is being played come to an end, for a while."""
+        self._journal.info("the daemon ends", playing=self._floor.busy)
+        self._readiness.stopping()
+        reception = self._reception
+        if reception is not None:
+            reception.close(self._terms.finish_s)
+        # The hall needs a moment more than its games, to say goodbye.
+        deadline = self._now() + self._terms.finish_s + (1.0 if reception is not None else 0.0)
+        while self._now() < deadline and self._ending.came < 2:
+            if not self._floor.busy and (reception is None or not reception.is_open):
+                break
+            self._wait()
+            self._floor.hear()
+            if reception is not None:
+                reception.look(self._now())
+
+    def _close(self) -> None:
+        self._submissions.close()
+        self._dropping.close()
+        if self._pages is not None:
+            self._pages.close()
+        if self._reception is not None:
+            self._reception.end()
+        self._floor.commit()
+        self._crew.close()
+        self._contests.close()
+        if self._open is not None:
+            self._note_ratings(self._open, self._open.close(finished=False))
+        self._late_rulings.close()
+        self._live.close()
+
+
+def _hidden_names(_chunk: int) -> tuple[str, str]:
+    """Two that nobody can recognise again."""
+    return f"bot-{secrets.token_hex(3)}", f"bot-{secrets.token_hex(3)}"

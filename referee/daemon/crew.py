@@ -1,0 +1,24 @@
+"""The workers of the daemon: those of a tournament, below the hall and the pages in priority."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+
+from referee.tournament.workers import Workers
+
+NICE = 10
+
+
+class Crew(Workers):
+    """Workers that give way to whatever else the daemon does."""
+
+    def fileno(self) -> int:
+        """Readable when one of them has said something."""
+        return self._selector.fileno()
+
+    def _add(self) -> None:
+        super()._add()
+        # Bots are started by the worker later, and inherit it.
+        with contextlib.suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, self._workers[-1].process.pid, NICE)

@@ -1,0 +1,136 @@
+"""Finals: the best of a season, as they were handed in, in a tournament of their own.
+
+Who is best is read from the season's true table, frozen or not. Taken are the versions that play,
+from the archives that are kept of them; whoever connects from elsewhere cannot be taken along.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from referee.bots.archive import BadArchive
+from referee.bots.manifest import MANIFEST, BadBot, Bot, read_bot
+from referee.daemon.examining import unpacked
+from referee.reports.standings import Standings, standings
+from referee.store.connect import FILE
+from referee.store.database import Store
+from referee.store.house.house import House
+from referee.store.house.mistakes import Conflict
+from referee.store.house.rows import VersionRow
+from referee.tournament.begin import stored_spec
+from referee.tournament.spec import Spec
+
+FOLDER = "finalists"
+"""Of the tournament's folder: the bots, unpacked."""
+_NAME = re.compile(r"^(\s*name\s*=\s*).*$", re.MULTILINE)
+
+
+class Finals(Struct, frozen=True, kw_only=True):
+    """Who has come into the finals."""
+
+    spec: Spec
+    """The season's variants, clock and confinement; without bots yet."""
+    finalists: list[VersionRow]
+    """The best first."""
+    passed_over: dict[str, str]
+    """Players of the season that stood high enough, and why they are not taken."""
+
+
+def find_finals(house: House, name: str, top: int, variants: Sequence[str] = ()) -> Finals:
+    """The best of a season: by the table of a variant where one is given, else by that over all.
+
+    Raises Unknown, BadStore, and Conflict where fewer than two are left.
+    """
+    season = house.seasons.named(name)
+    folder = house.seasons.folder(season)
+    if not (folder / FILE).exists():
+        raise Conflict(f"the season {season.name} has no games yet")
+    with Store.read(folder) as store:
+        found, spec = standings(store), stored_spec(store)
+    playing = {version.name: version for version in house.versions.playing()}
+    finalists: list[VersionRow] = []
+    passed_over: dict[str, str] = {}
+    for player in _ranked(found, variants):
+        if len(finalists) == top:
+            break
+        why = _why_not(player, playing)
+        if why:
+            passed_over[player] = why
+        else:
+            finalists.append(playing[player])
+    if len(finalists) < 2:
+        raise Conflict(f"the season {season.name} has {len(finalists)} bots to play finals; 2 do")
+    return Finals(spec=_plain(spec, season.name), finalists=finalists, passed_over=passed_over)
+
+
+def _ranked(found: Standings, variants: Sequence[str]) -> list[str]:
+    wanted = variants[0] if len(variants) == 1 else None
+    tables = [table for table in found.tables if table.variant == wanted] or found.tables[-1:]
+    return [row.name for table in tables for row in table.rows]
+
+
+def _why_not(player: str, playing: Mapping[str, VersionRow]) -> str:
+    version = playing.get(player)
+    if version is None:
+        return "it plays no more"
+    if version.kind != "submitted":
+        return "it connects from elsewhere"
+    return "" if version.kept else "what was submitted is no longer kept"
+
+
+def _plain(spec: Spec, season: str) -> Spec:
+    return Spec(
+        name=f"finals-{season}",
+        variants=spec.variants,
+        options=spec.options,
+        time=spec.time,
+        grace=spec.grace,
+        warm_up=spec.warm_up,
+        startup=spec.startup,
+        build_time=spec.build_time,
+        think=spec.think,
+        at_once=spec.at_once,
+        sandbox=spec.sandbox,
+        limits=spec.limits,
+        freeze=spec.freeze,
+        expose=spec.expose,
+    )
+
+
+def unpack_finalists(house: House, finals: Finals, folder: Path) -> list[str]:
+    """Their folders, in a folder of the tournament. Raises BadBot, BadHouse."""
+    found: list[str] = []
+    for version in finals.finalists:
+        house.submissions.archive(version)  # It is what was handed in, byte for byte.
+        try:
+            bot = unpacked(house.submissions.path(version), folder / FOLDER, version.id)
+        except (BadArchive, OSError) as problem:
+            raise BadBot(f"{version.name} cannot be unpacked: {problem}") from None
+        assert bot.folder is not None
+        if bot.name != version.bot_name:
+            _rename(bot, version.bot_name)
+        found.append(str(bot.folder))
+    return found
+
+
+def _rename(bot: Bot, name: str) -> None:
+    """Let its manifest call it as the ladder does: two teams may have called theirs the same."""
+    assert bot.folder is not None
+    path = bot.folder / MANIFEST
+    before = path.read_text("utf-8")
+    after = _NAME.sub(lambda found: f'{found[1]}"{name}"', before, count=1)
+    try:
+        same = tomllib.loads(after) == {**tomllib.loads(before), "name": name}
+    except tomllib.TOMLDecodeError:
+        same = False
+    if not same:
+        raise BadBot(
+            f"{bot.name} is called {name} on the ladder, and its {MANIFEST} says otherwise"
+        )
+    path.write_text(after, "utf-8")
+    read_bot(bot.folder)

@@ -1,0 +1,250 @@
+"""The season that is played: its folder, made or opened, with all that is counted of it.
+
+The folder is that of a tournament, so every command that reads one reads a season too.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from referee.bots.confinement.levels import Level
+from referee.bots.confinement.probe import choose, said_aloud, why_not
+from referee.clock import read_duration_ms
+from referee.daemon.journal import stamp
+from referee.daemon.scoreboard import Scoreboard
+from referee.daemon.terms import ServeTerms
+from referee.ladder.season import Place, Player, Season
+from referee.reports.standings import Standings
+from referee.store.connect import FILE
+from referee.store.database import Store
+from referee.store.house.house import House
+from referee.store.house.rows import SeasonRow
+from referee.tournament.begin import stored_spec
+from referee.tournament.chunk import Batch, Chunk, Manner
+from referee.tournament.confining import confinement_of
+from referee.tournament.entries import variant_marks
+from referee.tournament.spec import BadSpec, Spec, changes, check
+from referee.verdict import Ending
+from referee.version import __version__
+
+CONFINING = ("sandbox", "limits", "expose")
+"""Keys of a spec that say how bots are confined."""
+REST_S = 60.0
+MOST_DOUBLINGS = 6
+"""A bot that does not start is left alone for a minute, then for two, at most for half an hour."""
+LOG_BYTES = 200_000_000
+"""What all logs of a season may hold; the oldest go first."""
+
+
+class OpenSeason:
+    """A season with its store."""
+
+    def __init__(
+        self,
+        house: House,
+        row: SeasonRow,
+        ids: Iterator[int],
+        *,
+        now: Callable[[], float],
+        hidden_names: Callable[[int], tuple[str, str]] | None,
+        on_games: Callable[[OpenSeason, Batch], None],
+    ) -> None:
+        """`on_games` hears of games that have come back and are kept."""
+        self.row = row
+        self.ending = False
+        """Whether it is given no more games, since it is closed."""
+        self._house = house
+        self._on_games = on_games
+        self._failures: Counter[int] = Counter()
+        self._dirty = False
+        folder = house.seasons.folder(row)
+        self.store = _open(folder, row)
+        try:
+            spec = stored_spec(self.store)
+            self.season = Season(self.store, spec, ids, now=now, hidden_names=hidden_names)
+            self.board = Scoreboard(self.store)
+        except BaseException:
+            self.store.close()
+            raise
+        self.manner = manner_of(spec, folder)
+        self.level = spec.sandbox
+
+    # A source of chunks.
+
+    @property
+    def paced(self) -> bool:
+        return True
+
+    @property
+    def label(self) -> str:
+        return self.row.name
+
+    def widest(self) -> float:
+        return self.season.widest()
+
+    def next_chunk(self, place: Place, absent: Collection[int] = ()) -> Chunk | None:
+        if self.ending:
+            return None
+        chunk = self.season.next_chunk(self.manner, place, absent=absent)
+        self._dirty = self._dirty or chunk is not None
+        return chunk
+
+    def keep(self, batch: Batch) -> None:
+        for bot in {fault.bot for fault in batch.faults if fault.code == Ending.FORFEIT}:
+            self._failures[bot] += 1
+            times = min(self._failures[bot], MOST_DOUBLINGS)
+            self.season.rest(bot, REST_S * 2 ** (times - 1))
+        kept = self.season.keep(batch)
+        for game in kept.games:
+            if game.ending == Ending.RULES:
+                self._failures.pop(game.first, None)
+                self._failures.pop(game.second, None)
+        self._dirty = True
+        self.board.add(kept)
+        self._on_games(self, kept)
+
+    def give_back(self, chunk: int) -> None:
+        self.season.give_back(chunk)
+
+    def broken(self, chunk: Chunk, missing: Collection[int]) -> None:
+        """It could not be played: whoever did not come waits for a while, or both do."""
+        for number in missing or (chunk.first.id, chunk.second.id):
+            self.season.rest(number, REST_S)
+
+    def commit(self) -> None:
+        if self._dirty:
+            self._dirty = False
+            self.store.commit()
+
+    # What else happens to a season.
+
+    def enter(self, players: Collection[Player]) -> None:
+        """These and nobody else play from now on."""
+        there = {player.id for player in players}
+        for number in set(self.season.players) - there:
+            self.season.leave(number)
+        for player in players:
+            self._dirty = self.season.enter(player) or self._dirty
+        if self._dirty:
+            self.board.touch()
+
+    def apply_rulings(self) -> int:
+        """Carry what organisers have decided into the tables."""
+        applied = self._house.rulings.apply(self.row, self.store)
+        if applied:
+            self.board.touch()
+        return applied
+
+    def drop_records(self, keys: Sequence[tuple[int, str]]) -> None:
+        """Let the records of these games go."""
+        self.store.drop_records(keys)
+        self.board.touch()
+        self._dirty = True
+
+    def close(self, *, finished: bool) -> Standings:
+        """Let go of it; `finished` where no more games will follow. The tables as they are then."""
+        try:
+            if finished:
+                self.store.set_value("finished", stamp())
+            self.store.commit()
+            return self.board.draw()
+        finally:
+            self.store.close()
+
+    def trim_logs(self) -> None:
+        """Keep what bots wrote to stderr within bounds."""
+        logs = self.manner.logs
+        if logs is None or not logs.is_dir():
+            return
+        found = [(path.stat(), path) for path in logs.rglob("*.txt")]
+        total = sum(status.st_size for status, _ in found)
+        for status, path in sorted(found, key=lambda each: each[0].st_mtime):
+            if total <= LOG_BYTES:
+                break
+            path.unlink(missing_ok=True)
+            total -= status.st_size
+
+
+def settled(spec: Spec) -> Spec:
+    """A season's spec, checked, with its level settled: strangers' bots run in it.
+
+    Raises BadSpec where they would run unconfined and nobody has said that they may; NotConfined.
+    """
+    spec = check(spec)
+    wanted = said_aloud(spec.sandbox)
+    level = choose(wanted)
+    if level is Level.NONE and wanted is None:
+        lacking = why_not(Level.STANDARD)
+        why = f" ({lacking.reason})" if lacking is not None else ""
+        raise BadSpec(
+            f"bots cannot be confined here{why}; see `referee doctor`, or say --sandbox none to "
+            "let whatever teams hand in run with your rights"
+        )
+    return replace(spec, sandbox=level.value)
+
+
+def must_be_as_asked(row: SeasonRow, there: Spec, terms: ServeTerms) -> str | None:
+    """A sentence where a season that is there is not as the daemon was asked for.
+
+    Raises BadSpec where bots would be confined otherwise: nobody is to rely on walls that are not
+    there. What else differs may have been asked for the first season of many.
+    """
+    how = "`referee season close` and `referee season start` make another"
+    told = _otherwise(there, terms.season, [key for key in terms.given if key in CONFINING])
+    if told:
+        raise BadSpec(f"season {row.name} goes on as it was begun: {told[0]}; {how}")
+    told = _otherwise(there, terms.season, [key for key in terms.given if key not in CONFINING])
+    if not told:
+        return None
+    return f"season {row.name} goes on as it was begun, though {', '.join(told)}; {how}"
+
+
+def _otherwise(there: Spec, asked: Spec, keys: Sequence[str]) -> list[str]:
+    wanted = replace(there, **{key: getattr(asked, key) for key in keys})
+    if set(wanted.variants) == set(there.variants):
+        wanted = replace(wanted, variants=there.variants)
+    return changes(there, wanted)
+
+
+def spec_of(row: SeasonRow) -> Spec:
+    """What a season is."""
+    return msgspec.json.decode(row.spec, type=Spec)
+
+
+def manner_of(spec: Spec, folder: Path) -> Manner:
+    """How its games are played."""
+    return Manner(
+        tournament=spec.name,
+        clock=spec.clock(),
+        startup_ms=read_duration_ms(spec.startup),
+        warm_up_ms=read_duration_ms(spec.warm_up),
+        think="parallel" if spec.think == "parallel" else "in turn",
+        at_once=spec.at_once,
+        confinement=confinement_of(spec),
+        logs=folder.resolve() / "logs",
+    )
+
+
+def _open(folder: Path, row: SeasonRow) -> Store:
+    if (folder / FILE).exists():
+        store = Store.open(folder)
+        choose(Level(stored_spec(store).sandbox or Level.NONE))
+        return store
+    spec = settled(spec_of(row))
+    values = {
+        "name": spec.name,
+        "spec": msgspec.json.encode(spec).decode(),
+        "players": "{}",
+        "variants": msgspec.json.encode(variant_marks(spec)).decode(),
+        "seed": spec.seed or secrets.token_hex(8),
+        "level": spec.sandbox or Level.NONE,
+        "referee": __version__,
+        "started": stamp(),
+    }
+    return Store.create(folder, values, [])

@@ -1,0 +1,154 @@
+"""Bots that were handed in and are to meet one that connected: each joins the hall by a relay.
+
+A relay is a process of ours that runs the bot, confined as in a worker, and speaks for it in the
+hall (`referee connect` does the same elsewhere). It lives for one chunk and comes in by a token or
+a key that nobody else has and that is good for as long.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Callable, Collection, Sequence
+
+import msgspec
+from msgspec import Struct
+
+from referee.bots.confinement import Confinement
+from referee.bots.manifest import Bot
+from referee.daemon.child import Child
+from referee.daemon.journal import Journal
+from referee.daemon.orders import Opened
+from referee.links.keys import KeyPair, new_keys
+from referee.store.house.tokens import hash_of
+from referee.tournament.chunk import Chunk, Contestant
+
+MODULE = "referee.daemon.relaying"
+NICE = 10
+ARRIVE_S = 20.0
+"""From its start to its hello in the hall, beyond what the bot itself may take to start."""
+LEAVE_S = 6.0
+
+
+class Request(Struct, frozen=True, kw_only=True):
+    """What a relay is told on the first line of its standard input."""
+
+    bot: Bot
+    endpoint: str
+    server_key: str | None
+    token: str | None
+    keys: KeyPair | None
+    confinement: Confinement
+    startup_ms: int
+    log: str | None
+
+
+class Relay(Struct):
+    """A bot of ours in the hall."""
+
+    chunk: int
+    version: int
+    name: str
+    child: Child
+    token: str | None
+    keys: KeyPair | None
+
+
+class Relays:
+    """All of them."""
+
+    def __init__(self, most: int, journal: Journal, now: Callable[[], float]) -> None:
+        self.handed_in: set[int] = set()
+        """The versions that can only come by a relay."""
+        self._most = most
+        self._journal = journal
+        self._now = now
+        self._relays: list[Relay] = []
+        self._leaving: list[tuple[Relay, float]] = []
+        """Who is to leave, and until when."""
+
+    def absent(self) -> Collection[int]:
+        """Versions that cannot be brought to the hall now."""
+        if len(self._relays) >= self._most:
+            return self.handed_in
+        leaving = [relay for relay, _ in self._leaving]
+        return {relay.version for relay in (*self._relays, *leaving)}
+
+    def knows(self, name: str) -> bool:
+        """Whether this guest is one of ours."""
+        leaving = [relay for relay, _ in self._leaving]
+        return any(relay.name == name for relay in (*self._relays, *leaving))
+
+    def keys(self) -> dict[str, str]:
+        return {relay.keys.public: relay.name for relay in self._relays if relay.keys is not None}
+
+    def tokens(self) -> dict[str, str]:
+        return {hash_of(relay.token): relay.name for relay in self._relays if relay.token}
+
+    def start(self, due: Sequence[Contestant], chunk: Chunk, opened: Opened) -> float:
+        """Send these to the hall; until when they have to be there."""
+        manner = chunk.manner
+        for contestant in due:
+            curve = opened.public is not None
+            relay = Relay(
+                chunk=chunk.id,
+                version=contestant.id,
+                name=contestant.bot.name,
+                child=Child(MODULE, nice=NICE),
+                token=None if curve else secrets.token_hex(16),
+                keys=new_keys() if curve else None,
+            )
+            logs = manner.logs and manner.logs / "hall" / f"{relay.name}.stderr.txt"
+            if logs is not None:
+                logs.parent.mkdir(parents=True, exist_ok=True)
+            request = Request(
+                bot=contestant.bot,
+                endpoint=from_here(opened.endpoint),
+                server_key=opened.public,
+                token=relay.token,
+                keys=relay.keys,
+                confinement=manner.confinement,
+                startup_ms=manner.startup_ms,
+                log=None if logs is None else str(logs),
+            )
+            relay.child.send(msgspec.json.encode(request, enc_hook=str) + b"\n")
+            self._relays.append(relay)
+        return self._now() + ARRIVE_S + manner.startup_ms / 1000
+
+    def look(self) -> list[int]:
+        """See out who is to leave, and notice who has ended by itself: the chunks of those."""
+        over = [relay for relay in self._relays if relay.child.read() is None]
+        for relay in over:
+            self._relays.remove(relay)
+            relay.child.close(LEAVE_S)
+            self._journal.warning("a relay ended", bot=relay.name, how=relay.child.how_it_ended())
+        for relay, until in list(self._leaving):
+            if relay.child.process.poll() is not None or self._now() > until:
+                self._leaving.remove((relay, until))
+                relay.child.close(0.0)
+        return [relay.chunk for relay in over]
+
+    def end(self, chunk: int) -> bool:
+        """A chunk is over: whoever came for it leaves; whether anybody did."""
+        over = [relay for relay in self._relays if relay.chunk == chunk]
+        for relay in over:
+            self._relays.remove(relay)
+            relay.child.end_input()
+            self._leaving.append((relay, self._now() + LEAVE_S))
+        return bool(over)
+
+    def close(self) -> None:
+        """Be sure that all are gone."""
+        everybody = [*self._relays, *(relay for relay, _ in self._leaving)]
+        for relay in everybody:
+            relay.child.end_input()
+        for relay in everybody:
+            relay.child.close(LEAVE_S)
+        self._relays, self._leaving = [], []
+
+
+def from_here(endpoint: str) -> str:
+    """An address to which this machine can connect: one that stands for all is none."""
+    return re.sub(r"^tcp://(\*|0\.0\.0\.0):", "tcp://127.0.0.1:", endpoint).replace(
+        "tcp://[::]:", "tcp://[::1]:"
+    )

@@ -1,0 +1,126 @@
+"""Who can play: versions of the house as players that can be started, or that are connected.
+
+What is built of a version that was handed in is in a cache, known by content, and is built again
+where that was lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from referee.bots.building import built
+from referee.bots.confinement import Confinement
+from referee.bots.manifest import BadBot, Bot
+from referee.daemon.definition import CACHE, bot_of
+from referee.daemon.journal import Journal
+from referee.ladder.season import Player
+from referee.mistake import Mistake
+from referee.protocol.messages import HelloReceived
+from referee.store.house.house import House
+from referee.store.house.rows import VersionRow
+from referee.tournament.chunk import Contestant
+
+FRESHEN_S = 86_400.0
+"""How often a build counts as used: one that nobody used for a month is taken away."""
+
+
+class Guest(Struct, frozen=True, kw_only=True):
+    """A connected bot that is here."""
+
+    version: VersionRow
+    variants: tuple[str, ...] | None
+    """What its hello names; None is everything."""
+
+
+class Roster:
+    """The players of the house."""
+
+    def __init__(self, house: House, confinement: Confinement, journal: Journal) -> None:
+        self._house = house
+        self._confinement = confinement
+        self._journal = journal
+        self._ready: dict[int, Player | None] = {}
+        """What has been made ready, by version; None for one that could not be."""
+        self._fresh_until = 0.0
+
+    def confine(self, confinement: Confinement) -> None:
+        """From now on, bots are made ready to be confined so."""
+        if confinement != self._confinement:
+            self._confinement = confinement
+            self._ready.clear()
+
+    def playing(self, guests: Mapping[str, Guest], now: float) -> list[Player]:
+        """Everybody who can be given games, with these bots connected, by their names."""
+        if now >= self._fresh_until:
+            self._fresh_until = now + FRESHEN_S
+            self._ready.clear()
+        players: list[Player] = []
+        for version in self._house.versions.playing():
+            if version.kind == "connected":
+                guest = guests.get(version.bot_name)
+                if guest is not None and guest.version.id == version.id:
+                    players.append(_connected(guest))
+            else:
+                player = self._submitted(version)
+                if player is not None:
+                    players.append(player)
+        return players
+
+    def everybody(self) -> list[Player]:
+        """All who play on the ladder, those included who connect and are not here."""
+        found: list[Player] = []
+        for version in self._house.versions.playing():
+            player = self._player(version)
+            if player is not None:
+                found.append(player)
+        return found
+
+    def of_versions(self, numbers: Mapping[str, int]) -> dict[str, Player]:
+        """Players by plain name that were chosen before. Raises BadBot, Unknown."""
+        found: dict[str, Player] = {}
+        for name, number in numbers.items():
+            player = self._player(self._house.versions.get(number))
+            if player is None:
+                raise BadBot(f"{name} can no longer be started")
+            found[name] = player
+        return found
+
+    def _player(self, version: VersionRow) -> Player | None:
+        if version.kind == "submitted":
+            return self._submitted(version)
+        hello = msgspec.json.decode(version.hello, type=HelloReceived)
+        return _connected(Guest(version=version, variants=hello.variants))
+
+    def _submitted(self, version: VersionRow) -> Player | None:
+        if version.id not in self._ready:
+            try:
+                self._ready[version.id] = self._made_ready(version)
+            except Mistake as problem:
+                self._ready[version.id] = None
+                self._journal.warning("cannot play", bot=version.name, why=problem)
+        return self._ready[version.id]
+
+    def _made_ready(self, version: VersionRow) -> Player:
+        data = self._house.data
+        bot = bot_of(version.definition, data)
+        ready = built(bot, self._confinement, cache=(data / CACHE).resolve())
+        return Player(
+            contestant=Contestant(version.id, replace(ready, name=version.bot_name)),
+            name=version.name,
+            variants=bot.variants,
+        )
+
+
+def _connected(guest: Guest) -> Player:
+    version = guest.version
+    bot = Bot(name=version.bot_name, command=(), version=version.label)
+    return Player(
+        contestant=Contestant(version.id, bot),
+        name=version.name,
+        connected=True,
+        variants=guest.variants,
+    )

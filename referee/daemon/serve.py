@@ -1,0 +1,56 @@
+"""`referee serve` from its start to its end: who is in charge, and what a first start makes."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from referee.daemon.coordinator import Coordinator, Ending
+from referee.daemon.journal import Journal
+from referee.daemon.opening import must_be_as_asked, settled, spec_of
+from referee.daemon.readiness import Readiness
+from referee.daemon.samples import enter_samples
+from referee.daemon.terms import ServeTerms
+from referee.store.house.house import House
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def serve(
+    terms: ServeTerms, journal: Journal, readiness: Readiness, say: Callable[[str], None]
+) -> None:
+    """Run until a signal asks for the end. `say` is for what a person at the start has to know.
+
+    Raises Conflict where another daemon runs on this data, and what else keeps one from starting.
+    Where there is a season, what was asked for the first one is for nothing, and is told so.
+    """
+    with House.open(terms.data) as house:
+        house.take_charge()
+        season = house.seasons.latest()
+        spec = settled(terms.season if season is None else spec_of(season))
+        if season is None:
+            house.seasons.start(msgspec.json.encode(spec).decode(), by="the first start")
+        elif otherwise := must_be_as_asked(season, spec, terms):
+            journal.warning(otherwise)
+        if terms.samples or not house.bots.all():
+            for name in enter_samples(house):
+                journal.info("entered", bot=name)
+        organiser = house.teams.first_organiser()
+        if organiser is not None:
+            say(f"The token of {organiser.name}, shown this once: {organiser.token}")
+        with _asked_to_end() as ending:
+            Coordinator(terms, house, spec, journal, readiness, ending, say).run()
+
+
+@contextlib.contextmanager
+def _asked_to_end() -> Iterator[Ending]:
+    ending = Ending()
+    before = {number: signal.signal(number, ending.note) for number in SIGNALS}
+    try:
+        yield ending
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,310 @@
+"""A copy of a whole data folder in one tar file, made while the daemon writes to it; and back.
+
+What belongs together is read from one moment: while nobody can write to the house, a reader of each
+database is opened, which goes on seeing that moment. They are copied at leisure by SQLite itself.
+The house is what says which submissions there are, and comes last; an archive that was dropped in
+the meantime is marked so in the copy.
+
+    house.db, seasons/*/tournament.db, tournaments/*/tournament.db      copied by SQLite
+    versions/, bots/, seasons/*/logs/, snapshots of tables, server.key  copied as files
+    builds/, locks, sockets, what is half uploaded                      left out: made again
+
+The last file in it, SHA256SUMS, has the hash of every other one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import sqlite3
+import stat
+import tarfile
+import tempfile
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import IO, cast
+
+from msgspec import Struct
+
+from referee.store import connect
+from referee.store.database import Store
+from referee.store.house import books
+from referee.store.house.house import House
+from referee.store.house.mistakes import Conflict, HouseMistake, HouseRefused
+from referee.store.house.seasons import FOLDER as SEASONS
+from referee.store.house.submissions import FOLDER as VERSIONS
+from referee.store.house.tournaments import FOLDER as TOURNAMENTS
+from referee.store.lock import LOCK
+
+SUMS = "SHA256SUMS"
+KEY = "server.key"
+BOTS = "bots"
+"""What was handed in, unpacked: strangers' files, which are called as they like."""
+BUILDS = "builds"
+APART = {books.FILE, connect.FILE, LOCK}
+"""Databases, which SQLite copies, and locks."""
+PASSING = ("-wal", "-shm", "-journal", ".new", ".part", ".ipc")
+"""Endings of what comes and goes."""
+
+Told = Callable[[str], None]
+
+
+class Copied(Struct, frozen=True, kw_only=True):
+    """What a backup holds."""
+
+    path: str
+    seasons: dict[str, int]
+    """Games by season."""
+    tournaments: int
+    versions: int
+    """Archives of what was handed in."""
+    keys: bool
+    """Whether the server's secret key is in it."""
+    bytes: int
+
+
+def back_up(house: House, path: Path, *, keys: bool, tell: Told = lambda _text: None) -> Copied:
+    """Write a backup to a new file, which nobody but its owner may read.
+
+    Raises Conflict where it is there already, HouseRefused, BadStore.
+    """
+    if os.path.lexists(path):
+        raise Conflict(f"{path} is there already; give another name")
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with tempfile.TemporaryDirectory(prefix=".backup-", dir=path.parent) as room:
+            fd = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+            with os.fdopen(fd, "wb") as file:
+                with tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as tar:
+                    copied = _Copy(house, Path(room), tar, tell).write(path, keys=keys)
+                file.flush()
+                os.fsync(file.fileno())
+        part.rename(path)
+        connect.sync_folder(path.parent)
+    except OSError as error:
+        raise HouseRefused(f"{path} cannot be written: {error.strerror or error}") from error
+    finally:
+        part.unlink(missing_ok=True)
+    return copied
+
+
+class _Copy:
+    """A backup being written."""
+
+    def __init__(self, house: House, room: Path, tar: tarfile.TarFile, tell: Told) -> None:
+        self._house = house
+        self._data = house.data
+        self._room = room
+        self._tar = tar
+        self._tell = tell
+        self._sums: dict[str, str] = {}
+
+    def write(self, path: Path, *, keys: bool) -> Copied:
+        games: dict[str, int] = {}
+        with ExitStack() as stack:
+            stores, house = self._moment(stack)
+            for folder, database in stores.items():
+                self._tell(f"copying {folder}")
+                self._add_database(f"{folder}/{connect.FILE}", database)
+                games[folder] = database.execute("SELECT count(*) FROM game").fetchone()[0]
+            self._tell("copying what was handed in")
+            self._add_files(keys=keys)
+            kept = {name for name in self._sums if name.startswith(f"{VERSIONS}/")}
+            self._add_database(books.FILE, house, kept)
+        sums = "".join(f"{digest}  {name}\n" for name, digest in sorted(self._sums.items()))
+        self._add_bytes(SUMS, sums.encode())
+        return Copied(
+            path=str(path),
+            seasons={
+                folder.removeprefix(f"{SEASONS}/"): number
+                for folder, number in games.items()
+                if folder.startswith(f"{SEASONS}/")
+            },
+            tournaments=sum(folder.startswith(f"{TOURNAMENTS}/") for folder in games),
+            versions=len(kept),
+            keys=KEY in self._sums,
+            bytes=self._tar.offset,
+        )
+
+    def _moment(self, stack: ExitStack) -> tuple[dict[str, sqlite3.Connection], sqlite3.Connection]:
+        """Readers that all see one moment: nobody writes to the house while they are opened."""
+        stores: dict[str, sqlite3.Connection] = {}
+        with self._house.changing():
+            for kind in (SEASONS, TOURNAMENTS):
+                for path in sorted((self._data / kind).glob(f"*/{connect.FILE}")):
+                    reader = stack.enter_context(closing(connect.open_for_reading(path)))
+                    stores[f"{kind}/{path.parent.name}"] = reader
+            house = stack.enter_context(closing(_reader(self._data / books.FILE)))
+        return stores, house
+
+    def _add_database(
+        self, name: str, reader: sqlite3.Connection, kept: set[str] | None = None
+    ) -> None:
+        path = self._room / "copy.db"
+        try:
+            with closing(sqlite3.connect(path, isolation_level=None)) as copy:
+                reader.backup(copy)
+                if kept is not None:
+                    _mark_dropped(copy, kept)
+            self._add_file(name, path)
+        except sqlite3.Error as error:
+            raise HouseRefused(f"{name} cannot be copied: {error}") from error
+        finally:
+            path.unlink(missing_ok=True)
+
+    def _add_files(self, *, keys: bool) -> None:
+        for folder, inner, names in os.walk(self._data):
+            within = Path(folder).relative_to(self._data)
+            inner[:] = sorted(each for each in inner if not _passing(within / each, keys=keys))
+            for each in [*inner, *sorted(names)]:
+                if not _passing(within / each, keys=keys):
+                    # Logs and unpacked folders come and go while the daemon works.
+                    with contextlib.suppress(FileNotFoundError):
+                        self._add(within / each)
+
+    def _add(self, name: Path) -> None:
+        path = self._data / name
+        found = path.lstat()
+        member = tarfile.TarInfo(name.as_posix())
+        member.mode, member.mtime = stat.S_IMODE(found.st_mode), int(found.st_mtime)
+        if stat.S_ISREG(found.st_mode):
+            self._add_file(name.as_posix(), path)
+        elif stat.S_ISLNK(found.st_mode):
+            member.type, member.linkname = tarfile.SYMTYPE, str(path.readlink())
+            self._tar.addfile(member)
+        elif stat.S_ISDIR(found.st_mode):
+            member.type = tarfile.DIRTYPE
+            self._tar.addfile(member)
+
+    def _add_file(self, name: str, path: Path) -> None:
+        with path.open("rb") as file:
+            found = os.fstat(file.fileno())
+            member = tarfile.TarInfo(name)
+            member.size, member.mtime = found.st_size, int(found.st_mtime)
+            member.mode = stat.S_IMODE(found.st_mode)
+            reading = _Hashed(file, found.st_size)
+            self._tar.addfile(member, cast(IO[bytes], reading))
+            self._sums[name] = reading.digest.hexdigest()
+
+    def _add_bytes(self, name: str, data: bytes) -> None:
+        path = self._room / "text"
+        path.write_bytes(data)
+        self._add_file(name, path)
+
+
+class _Hashed:
+    """A file as long as it was found, whatever is appended to it or cut off, and its hash."""
+
+    def __init__(self, file: IO[bytes], size: int) -> None:
+        self._file = file
+        self._left = size
+        self.digest = hashlib.sha256()
+
+    def read(self, size: int) -> bytes:
+        wanted = min(size, self._left)
+        data = self._file.read(wanted).ljust(wanted, b"\0")
+        self._left -= len(data)
+        self.digest.update(data)
+        return data
+
+
+def _passing(name: Path, *, keys: bool) -> bool:
+    """Whether a file or a folder is none that is copied as it is."""
+    if name.parts[0] == BOTS:
+        return False
+    if len(name.parts) == 1 and (name.name == BUILDS or (name.suffix == ".key" and not keys)):
+        return True
+    return name.name in APART or name.name.endswith(PASSING)
+
+
+def _reader(path: Path) -> sqlite3.Connection:
+    """The house as it is at this moment."""
+    database = sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None
+    )
+    try:
+        database.execute("BEGIN")
+        database.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def _mark_dropped(copy: sqlite3.Connection, kept: set[str]) -> None:
+    """Archives that went while the copy was made are no longer kept, in the copy."""
+    for (number,) in copy.execute("SELECT id FROM version WHERE kept").fetchall():
+        if f"{VERSIONS}/{number}.tar" not in kept:
+            copy.execute("UPDATE version SET kept = 0 WHERE id = ?", (number,))
+
+
+# The way back.
+
+
+def restore(path: Path, data: Path) -> dict[str, int]:
+    """Make a data folder of a backup, whole or not at all; the games of each season in it.
+
+    Raises Conflict where there is something in the folder, HouseMistake where the file is no
+    backup or not as it was written.
+    """
+    if data.exists() and (not data.is_dir() or any(data.iterdir())):
+        raise Conflict(f"{data} is there already and not empty; a backup goes into a new folder")
+    new = data.with_name(f".{data.name}.{os.getpid()}.part")
+    try:
+        new.mkdir(mode=0o700)
+        try:
+            with tarfile.open(path, "r:") as tar:
+                tar.extractall(new, filter=_harmless)
+        except (tarfile.TarError, EOFError) as error:
+            raise HouseMistake(f"{path} is no backup, or is cut off: {error}") from None
+        _check_sums(path, new)
+        found = _opened(new)
+        with contextlib.suppress(FileNotFoundError):
+            data.rmdir()
+        new.rename(data)
+        connect.sync_folder(data.parent)
+    except OSError as error:
+        where = error.filename or path
+        raise HouseRefused(f"{where}: {error.strerror or error}") from error
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+    return found
+
+
+def _harmless(member: tarfile.TarInfo, folder: str) -> tarfile.TarInfo | None:
+    """Files, folders and links as they were, less links of a bot that lead out of its folder."""
+    try:
+        return tarfile.data_filter(member, folder)
+    except (tarfile.AbsoluteLinkError, tarfile.LinkOutsideDestinationError):
+        return None
+
+
+def _check_sums(path: Path, folder: Path) -> None:
+    sums = folder / SUMS
+    if not sums.is_file():
+        raise HouseMistake(f"{path} is no backup, or is cut off: it has no {SUMS}")
+    for line in sums.read_text("utf-8").splitlines():
+        digest, _, name = line.partition("  ")
+        try:
+            with (folder / name).open("rb") as file:
+                same = hashlib.file_digest(file, "sha256").hexdigest() == digest
+        except FileNotFoundError:
+            same = False
+        if not same:
+            raise HouseMistake(f"{path} is damaged: {name} in it is not what was written")
+    sums.unlink()
+
+
+def _opened(folder: Path) -> dict[str, int]:
+    """That everything in it can be opened; the games of each season."""
+    with House.open(folder, create=False) as house:
+        found: dict[str, int] = {}
+        for season in house.seasons.all():
+            place = house.seasons.folder(season)
+            if (place / connect.FILE).exists():
+                with Store.open(place) as store:
+                    found[season.name] = sum(store.counts().values())
+        return found

@@ -1,0 +1,201 @@
+"""Who is asking, and what they may do.
+
+A script sends its token as `Authorization: Bearer TOKEN`. A browser that has logged in sends it as
+a cookie, which no script of a page can read and no other site can send along; to change anything it
+must also show a second token that only our own pages know, made of the first.
+
+Reading is open to everybody unless it is closed. A token that is not known is refused even for what
+needs none: whoever sends one means to be somebody.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+from typing import Literal
+
+from msgspec import Struct
+from starlette.requests import Request
+from starlette.responses import Response
+
+from referee.store.house import House
+from referee.web.rates import Rate
+from referee.web.refusal import Refusal
+from referee.web.settings import Limits, WebSettings
+
+COOKIE = "referee_token"
+CSRF_HEADER = "x-csrf-token"
+CSRF_FIELD = "csrf"
+COOKIE_DAYS = 30
+
+Needs = Literal["anyone", "viewer", "team", "organiser"]
+_STANDING: dict[str, int] = {"anyone": 0, "viewer": 1, "team": 2, "organiser": 3}
+_TOKEN = re.compile(r"[!-~]{8,200}")
+_ASK: dict[str, str] = {
+    "viewer": "this needs a token: send it as Authorization: Bearer TOKEN",
+    "team": "this needs the token of a team: send it as Authorization: Bearer TOKEN",
+    "organiser": "this needs the organiser's token: send it as Authorization: Bearer TOKEN",
+}
+_CHALLENGE = {"WWW-Authenticate": 'Bearer realm="referee"'}
+
+
+class Visitor(Struct, frozen=True, kw_only=True):
+    """Somebody who asks for something."""
+
+    address: str
+    role: Needs = "anyone"
+    team: int | None = None
+    name: str = ""
+    token: str = ""
+    """Empty for the public."""
+    by_cookie: bool = False
+
+    @property
+    def organiser(self) -> bool:
+        return self.role == "organiser"
+
+    @property
+    def key(self) -> str:
+        """By which changes are counted."""
+        return f"team {self.team}" if self.team is not None else self.address
+
+    def may(self, needs: Needs) -> bool:
+        return _STANDING[self.role] >= _STANDING[needs]
+
+    def owns(self, team: int | None) -> bool:
+        """Whether what belongs to a team is this visitor's to see in full."""
+        return self.organiser or (self.role == "team" and self.team == team)
+
+
+class Door:
+    """Lets visitors in, at the pace that is good for all."""
+
+    def __init__(self, settings: WebSettings) -> None:
+        self._settings = settings
+        limits: Limits = settings.limits
+        self._reads = Rate(limits.reads_per_s, limits.reads_burst)
+        self._writes = Rate(limits.writes_per_s, limits.writes_burst)
+        self._tries = Rate(limits.tries_per_s, limits.tries_burst)
+        self._plays = Rate(limits.plays_per_s, limits.plays_burst)
+        self.refused = 0
+        """For asking too often."""
+
+    def slow_down(self, request: Request) -> None:
+        """Raises Refusal where an address asks for too much at once."""
+        self._must_wait(self._reads.take(address_of(request)))
+
+    def visitor(self, request: Request, house: House) -> Visitor:
+        """Raises Refusal for a token that is not known."""
+        address = address_of(request)
+        token, by_cookie = presented_token(request)
+        if not token:
+            return Visitor(address=address)
+        team = house.teams.of_token(token) if _TOKEN.fullmatch(token) else None
+        if team is None:
+            if by_cookie and request.method in ("GET", "HEAD"):
+                # A cookie outlives the token that it holds; the page is there for everybody.
+                return Visitor(address=address)
+            self._must_wait(self._tries.take(address))
+            raise Refusal(401, "this token is not known", _CHALLENGE)
+        return Visitor(
+            address=address,
+            role=team.role,
+            team=team.id,
+            name=team.name,
+            token=token,
+            by_cookie=by_cookie,
+        )
+
+    def may_read(self, visitor: Visitor, needs: Needs) -> None:
+        """Raises Refusal where this visitor may not see it."""
+        self._must_be(
+            visitor, "viewer" if not self._settings.public and needs == "anyone" else needs
+        )
+
+    def may_change(self, visitor: Visitor, needs: Needs, csrf: str) -> None:
+        """Raises Refusal where this visitor may change nothing, or not this, or not so often.
+
+        `csrf` is what came with the request to prove that it came from a page of ours.
+        """
+        if not self._settings.writing:
+            raise Refusal(403, "nothing can be changed over HTTP here: it is closed")
+        self._must_be(visitor, needs)
+        _must_be_ours(visitor, csrf)
+        self._must_wait(self._writes.take(visitor.key))
+
+    def may_play(self, visitor: Visitor, csrf: str) -> None:
+        """Raises Refusal where this visitor may not play against a bot, or not so fast."""
+        self.may_read(visitor, "anyone")
+        _must_be_ours(visitor, csrf)
+        self._must_wait(self._plays.take(visitor.key))
+
+    def try_token(self, request: Request) -> None:
+        """Count an attempt to log in."""
+        self._must_wait(self._tries.take(address_of(request)))
+
+    def _must_be(self, visitor: Visitor, needs: Needs) -> None:
+        if visitor.may(needs):
+            return
+        if visitor.role == "anyone":
+            raise Refusal(401, _ASK[needs], _CHALLENGE)
+        who = f"{visitor.name} ({visitor.role})"
+        raise Refusal(403, f"this needs the token of {_a(needs)}, and yours is that of {who}")
+
+    def _must_wait(self, seconds: int) -> None:
+        if seconds:
+            self.refused += 1
+            raise Refusal(
+                429,
+                f"too many requests: come back in {seconds} s",
+                {"Retry-After": str(seconds)},
+            )
+
+
+def _must_be_ours(visitor: Visitor, csrf: str) -> None:
+    if visitor.by_cookie and not hmac.compare_digest(
+        csrf.encode("utf-8", "replace"), csrf_token(visitor.token).encode()
+    ):
+        raise Refusal(403, "this change did not come from a page of this referee; load it anew")
+
+
+def _a(needs: Needs) -> str:
+    return "an organiser" if needs == "organiser" else f"a {needs}"
+
+
+def presented_token(request: Request) -> tuple[str, bool]:
+    """The token that came, and whether by cookie. Raises Refusal for other credentials."""
+    header = request.headers.get("authorization")
+    if header is None:
+        return request.cookies.get(COOKIE, ""), True
+    kind, _, token = header.strip().partition(" ")
+    if kind.lower() != "bearer" or not token.strip():
+        raise Refusal(401, "credentials come as Authorization: Bearer TOKEN", _CHALLENGE)
+    return token.strip(), False
+
+
+def csrf_token(token: str) -> str:
+    """What a form of ours carries to prove where it came from; nobody can make it without the
+    token itself."""
+    return hmac.new(token.encode(), b"referee: a form of ours", hashlib.sha256).hexdigest()[:32]
+
+
+def address_of(request: Request) -> str:
+    """An address that limits count by. Of IPv6 the network: whoever has one has all of it."""
+    host = request.client.host if request.client is not None else ""
+    if ":" in host and not host.startswith("::ffff:"):
+        return ":".join(host.split(":")[:4])
+    return host
+
+
+def remember(response: Response, token: str, *, secure: bool) -> None:
+    """Let a browser keep a token where no script of a page can read it."""
+    response.set_cookie(
+        COOKIE,
+        token,
+        max_age=COOKIE_DAYS * 86_400,
+        path="/",
+        secure=secure,
+        httponly=True,
+        samesite="lax",
+    )

@@ -1,0 +1,238 @@
+"""Games as the API tells them: lists, records, stories, and what bots wrote to stderr."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from referee.record import Record
+from referee.reports.html.games import Teller
+from referee.store.house.rows import EntrantRow, SeasonRow, VersionRow
+from referee.store.rows import PairingRow, RulingRow
+from referee.web.api import ladder
+from referee.web.endpoint import Call, Nothing
+from referee.web.leafing import Heading, Leaf
+from referee.web.refusal import Refusal
+from referee.web.shapes import (
+    GamePage,
+    Games,
+    GameTold,
+    LiveGame,
+    LiveGames,
+    Log,
+    Logs,
+    Play,
+    RulingTold,
+    StepTold,
+    StoryTold,
+)
+
+LOGS = "logs"
+SHOWN_BYTES = 64 * 1024
+"""Of the end of a log."""
+
+
+def page(call: Call, asked: Any) -> Games:
+    """The newest games first, a page at a time."""
+    season = call.library.season(asked.season)
+    first = None if asked.bot is None else ladder.must_find(call, asked.bot)
+    second = None if asked.against is None else ladder.must_find(call, asked.against)
+    if not (call.library.folder(season) / "tournament.db").is_file():
+        return Games(games=[], next=None)
+    leaves = call.library.leaves(season)
+    versions = call.sight.roster.versions
+
+    def wanted(pairing: PairingRow) -> bool:
+        bots = _bot_of(versions, pairing.first), _bot_of(versions, pairing.second)
+        return asked.variant in (None, pairing.variant) and _meets(bots, first, second)
+
+    until = call.sight.until(season)
+    found, more = leaves.page(wanted, _read_cursor(asked.before), until, asked.limit)
+    told = [
+        _told(call, season, leaf, heading, ruling) for leaf, heading, ruling in leaves.read(found)
+    ]
+    return Games(games=told, next=_cursor(found[-1]) if more else None)
+
+
+def _meets(bots: tuple[int, int], first: EntrantRow | None, second: EntrantRow | None) -> bool:
+    if first is None or second is None:
+        one = first or second
+        return one is None or one.id in bots
+    return bots in ((first.id, second.id), (second.id, first.id))
+
+
+def _bot_of(versions: dict[int, VersionRow], version: int) -> int:
+    found = versions.get(version)
+    return 0 if found is None else found.bot
+
+
+def _cursor(leaf: Leaf) -> str:
+    return f"{leaf.started}/{leaf.pairing}-{leaf.number}"
+
+
+def _read_cursor(text: str | None) -> Leaf | None:
+    if text is None:
+        return None
+    started, _, game = text.rpartition("/")
+    pairing, _, number = game.partition("-")
+    return Leaf(started, int(pairing), int(number))
+
+
+def _told(
+    call: Call, season: SeasonRow, leaf: Leaf, heading: Heading, ruling: RulingRow | None
+) -> GameTold:
+    first, second = heading.players
+    return GameTold(
+        game=f"{season.name}/{leaf.pairing}-{leaf.number}",
+        variant=heading.variant,
+        started=heading.started,
+        players=(call.sight.called(first), call.sight.called(second)),
+        winner=heading.winner,
+        scores=heading.scores,
+        ending=heading.ending.value,
+        reason=heading.reason,
+        at_fault=heading.at_fault,
+        ruling=_ruling(ruling),
+    )
+
+
+def _ruling(row: RulingRow | None) -> RulingTold | None:
+    if row is None:
+        return None
+    what: Any = row.what
+    return RulingTold(what=what, seat=row.seat, reason=row.reason, at=row.at)
+
+
+# One game.
+
+
+def game(call: Call, asked: Any) -> GamePage:
+    season, record, ruling = must_find(call, asked.season, asked.game)
+    return GamePage(
+        game=f"{season.name}/{asked.game}",
+        season=season.name,
+        ruling=_ruling(ruling),
+        yours=list(call.sight.own_seats(record)),
+        record=call.sight.record(record),
+    )
+
+
+def must_find(call: Call, name: str, game: str) -> tuple[SeasonRow, Record, RulingRow | None]:
+    """A game that the visitor may see. Raises Refusal."""
+    season = call.library.season(name)
+    found = None
+    if (call.library.folder(season) / "tournament.db").is_file():
+        pairing, _, number = game.partition("-")
+        found = call.library.leaves(season).game(int(pairing), int(number))
+    if found is None:
+        raise Refusal(404, f"there is no game {name}/{game}")
+    record, ruling = found
+    until = call.sight.until(season)
+    if until is not None and record.started > until and not call.sight.own_seats(record):
+        raise Refusal(404, f"game {name}/{game} is not shown before season {name} is revealed")
+    return season, record, ruling
+
+
+def story(call: Call, asked: Any) -> StoryTold:
+    season, record, _ = must_find(call, asked.season, asked.game)
+    shown = call.sight.record(record)
+    opening, steps, ending = Teller().tell(shown, words=True)
+    return StoryTold(
+        game=f"{season.name}/{asked.game}",
+        variant=shown.variant,
+        players=shown.players,
+        winner=shown.winner,
+        opening=opening,
+        steps=[StepTold(lines or [], [_play(play) for play in plays]) for lines, plays in steps],
+        ending=ending,
+    )
+
+
+def _play(play: list[int | str]) -> Play:
+    seat, move, spent_us, *note = play
+    return Play(
+        seat=int(seat), move=move, spent_us=int(spent_us), note=str(note[0]) if note else None
+    )
+
+
+# What bots wrote to stderr.
+
+
+def stderr(call: Call, asked: Any) -> Logs:
+    season, record, _ = must_find(call, asked.season, asked.game)
+    own = [record.players[seat] for seat in call.sight.own_seats(record)]
+    if not own:
+        raise Refusal(403, "stderr is shown to the team of a bot alone, and neither is yours")
+    folder = call.library.folder(season) / LOGS / record.variant
+    ways = [names(call, name) for name in record.players]
+    found: list[Log] = []
+    for name in own:
+        logs = [
+            folder / f"{first} - {second}" / f"{each}.stderr.txt"
+            for one, other in (ways, ways[::-1])
+            for first in one
+            for second in other
+            for each in names(call, name)
+        ]
+        newest = _newest(logs)
+        if newest is not None:
+            found.append(_log(name, newest))
+    return Logs(found)
+
+
+def bot_stderr(call: Call, asked: Any) -> Logs:
+    row = ladder.must_find(call, asked.bot)
+    if not call.visitor.owns(row.team):
+        raise Refusal(
+            403, f"stderr is shown to the team of a bot alone, and {row.name} is another's"
+        )
+    season = call.library.season(asked.season)
+    folder = call.library.folder(season) / LOGS
+    # A name has no character that means anything in a pattern but these.
+    called = [row.name, *(v.name for v in call.sight.roster.versions.values() if v.bot == row.id)]
+    logs = [
+        path for name in called for path in folder.glob(f"*/*/{name}.stderr.txt") if path.is_file()
+    ]
+    newest = _newest(logs)
+    return Logs([] if newest is None else [_log(row.name, newest)])
+
+
+def names(call: Call, player: str) -> list[str]:
+    """What the folders of logs may call a player: as tables do, or as its authors do."""
+    version = call.sight.roster.called.get(player)
+    return [player] if version is None else [player, version.bot_name]
+
+
+def _newest(logs: list[Path]) -> Path | None:
+    there = [(path.stat().st_mtime, path) for path in logs if path.is_file()]
+    return max(there, default=(0.0, None), key=lambda each: each[0])[1]
+
+
+def _log(name: str, path: Path) -> Log:
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        file.seek(max(0, size - SHOWN_BYTES))
+        text = file.read(SHOWN_BYTES).decode("utf-8", "replace")
+    return Log(bot=name, text=text, cut=size > SHOWN_BYTES)
+
+
+# What is going on.
+
+
+def live(call: Call, _: Nothing) -> LiveGames:
+    hidden = {season.name for season in call.library.seasons() if call.sight.until(season)}
+    put = call.sight.in_text(list(call.sight.roster.called))
+    return LiveGames(
+        [
+            LiveGame(
+                game=each.game,
+                variant=each.variant,
+                players=(call.sight.called(each.players[0]), call.sight.called(each.players[1])),
+                moves=each.moves,
+                lines=[put(line) for line in each.lines],
+                scores=each.scores,
+            )
+            for each in call.running.games()
+            if each.game.partition("/")[0] not in hidden
+        ]
+    )

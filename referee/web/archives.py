@@ -1,0 +1,175 @@
+"""A bot's folder as a stranger sends it: a tar or zip file, as one plain tar.
+
+What comes out has files, folders and links with plain names, in order, and nothing else of the
+archive: no owner, no time, no other kind of thing. So the same folder gives the same bytes, by
+whatever it was packed. Where all of it lies in one folder, that folder is the bot. Nothing is ever
+written to the disk here, and no more is unpacked than is taken.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import posixpath
+import stat
+import tarfile
+import tomllib
+import zipfile
+import zlib
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from referee.bots.archive import BadArchive
+from referee.bots.manifest import MANIFEST
+
+MOST_FILES = 5_000
+LONGEST_NAME = 400
+_GZIP = b"\x1f\x8b"
+_ZIP = b"PK"
+
+
+class _Entry(NamedTuple):
+    name: str
+    content: bytes
+    runs: bool
+    link: str
+    """Where a link leads; empty for a file."""
+
+
+class Packed(NamedTuple):
+    """A folder that can be handed in."""
+
+    name: str
+    """Of the bot, as its manifest has it."""
+    content: bytes
+    """A plain tar."""
+
+
+def repack(archive: bytes, most_bytes: int) -> Packed:
+    """Raises BadArchive."""
+    try:
+        entries = list(_entries(archive, most_bytes))
+    except BadArchive:
+        raise
+    except (EOFError, OSError, ValueError, zlib.error, tarfile.TarError, zipfile.BadZipFile) as bad:
+        raise BadArchive(f"the archive cannot be read: {bad or type(bad).__name__}") from None
+    except (NotImplementedError, RuntimeError, MemoryError, OverflowError, IndexError) as bad:
+        raise BadArchive(f"the archive cannot be read: {bad or type(bad).__name__}") from None
+    found = {entry.name: entry for entry in _without_top(entries)}
+    if MANIFEST not in found or found[MANIFEST].link:
+        raise BadArchive(f"the folder has no {MANIFEST}")
+    return Packed(_name(found[MANIFEST].content), _tar(found))
+
+
+def _entries(archive: bytes, most_bytes: int) -> Iterator[_Entry]:
+    if archive.startswith(_ZIP):
+        entries = _of_zip(archive, most_bytes)
+    else:
+        if archive.startswith(_GZIP):
+            archive = _gunzip(archive, most_bytes)
+        entries = _of_tar(archive)
+    left = most_bytes
+    for number, entry in enumerate(entries, start=1):
+        left -= len(entry.content)
+        if left < 0:
+            raise BadArchive(f"its files have more than {most_bytes:,} bytes together")
+        if number > MOST_FILES:
+            raise BadArchive(f"it has more than {MOST_FILES:,} files")
+        yield entry._replace(name=_plain(entry.name))
+
+
+def _gunzip(archive: bytes, most_bytes: int) -> bytes:
+    """With room for the headers of many small files."""
+    most = most_bytes + MOST_FILES * 2048
+    with gzip.GzipFile(fileobj=io.BytesIO(archive)) as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise BadArchive(f"its files have more than {most_bytes:,} bytes together")
+    return content
+
+
+def _of_tar(archive: bytes) -> Iterator[_Entry]:
+    with tarfile.open(fileobj=io.BytesIO(archive), mode="r:") as file:
+        for member in file:
+            if member.isdir():
+                continue
+            if member.issym():
+                yield _Entry(member.name, b"", False, member.linkname)
+            elif member.isreg() and not member.issparse():
+                content = file.extractfile(member)
+                assert content is not None
+                yield _Entry(member.name, content.read(), bool(member.mode & 0o100), "")
+            else:
+                raise BadArchive(f"{member.name[:80]!r} is no plain file, folder or link")
+
+
+def _of_zip(archive: bytes, most_bytes: int) -> Iterator[_Entry]:
+    with zipfile.ZipFile(io.BytesIO(archive)) as file:
+        for member in file.infolist():
+            mode = member.external_attr >> 16
+            if member.is_dir():
+                continue
+            if stat.S_IFMT(mode) not in (0, stat.S_IFREG, stat.S_IFLNK):
+                raise BadArchive(f"{member.filename[:80]!r} is no plain file, folder or link")
+            with file.open(member) as opened:  # A header may claim any length.
+                content = opened.read(most_bytes + 1)
+            if stat.S_ISLNK(mode):
+                yield _Entry(member.filename, b"", False, content[:4096].decode())
+            else:
+                yield _Entry(member.filename, content, bool(mode & 0o100), "")
+
+
+def _plain(name: str) -> str:
+    plain = posixpath.normpath(name)
+    if plain.startswith(("/", "../")) or plain in ("..", ".") or "\0" in plain or "\\" in plain:
+        raise BadArchive(f"{name[:80]!r} leads out of the folder")
+    if len(plain) > LONGEST_NAME:
+        raise BadArchive(f"{plain[:40]!r}… has a name of more than {LONGEST_NAME} characters")
+    return plain
+
+
+def _without_top(entries: list[_Entry]) -> list[_Entry]:
+    """Without the folder that all of them lie in, if there is one and it is the bot."""
+    tops = {entry.name.partition("/")[0] for entry in entries}
+    if len(tops) != 1 or any("/" not in entry.name for entry in entries):
+        return entries
+    top = tops.pop() + "/"
+    return [entry._replace(name=entry.name.removeprefix(top)) for entry in entries]
+
+
+def _name(manifest: bytes) -> str:
+    try:
+        name = tomllib.loads(manifest.decode()).get("name")
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
+        raise BadArchive(f"{MANIFEST} cannot be read: {error}") from None
+    if not isinstance(name, str):
+        raise BadArchive(f"{MANIFEST} has no name")
+    return name
+
+
+def _tar(entries: dict[str, _Entry]) -> bytes:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:", format=tarfile.PAX_FORMAT) as file:
+        for folder in _folders(entries):
+            info = tarfile.TarInfo(folder)
+            info.type, info.mode = tarfile.DIRTYPE, 0o755
+            file.addfile(info)
+        for name, entry in sorted(entries.items()):
+            info = tarfile.TarInfo(name)
+            if entry.link:
+                info.type, info.linkname = tarfile.SYMTYPE, entry.link
+                file.addfile(info)
+            else:
+                info.size, info.mode = len(entry.content), 0o755 if entry.runs else 0o644
+                file.addfile(info, io.BytesIO(entry.content))
+    return packed.getvalue()
+
+
+def _folders(entries: dict[str, _Entry]) -> list[str]:
+    found: set[str] = set()
+    for name in entries:
+        parts = name.split("/")[:-1]
+        found |= {"/".join(parts[:deep]) for deep in range(1, len(parts) + 1)}
+    if clash := sorted(found & entries.keys()):
+        raise BadArchive(f"{clash[0]!r} is a file and a folder")
+    return sorted(found)

@@ -1,0 +1,74 @@
+"""What is for those who take part: handing in a bot, logging in; and for organisers."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote
+
+from msgspec import Struct
+from msgspec.structs import replace
+from starlette.datastructures import FormData, UploadFile
+
+from referee.web import bodies
+from referee.web.api import ladder, reads, writes
+from referee.web.api.asked import OneTournament
+from referee.web.endpoint import Archive, Call, Nothing
+from referee.web.refusal import Refusal
+
+SHOWN_TOURNAMENTS = 50
+
+
+class LoginAsked(Struct, frozen=True):
+    next: str = "/"
+
+
+def login(_: Call, asked: LoginAsked) -> dict[str, Any]:
+    return {"here": asked.next[:500]}
+
+
+def submit(call: Call, _: Nothing) -> dict[str, Any]:
+    """The form, and how it stands with what was handed in."""
+    own = [
+        version
+        for version in call.sight.roster.versions.values()
+        if version.kind == "submitted" and call.visitor.owns(version.team)
+    ]
+    return {
+        "me": reads.me(call, Nothing()),
+        "limits": call.house.settings.limits(),
+        "versions": [ladder.version_told(call, version) for version in own[-20:][::-1]],
+        "field": bodies.FIELD,
+    }
+
+
+def hand_in(call: Call, _: Nothing, fields: FormData) -> str:
+    found = fields.get(bodies.FIELD)
+    if not isinstance(found, UploadFile):
+        raise Refusal(400, "choose the file of your bot's folder: a tar or zip archive")
+    content = found.file.read()
+    label = str(fields.get("label", "")).strip()
+    if not content:
+        raise Refusal(400, "the archive is empty")
+    if len(label) > bodies.LONGEST_LABEL:
+        raise Refusal(400, f"the label is longer than {bodies.LONGEST_LABEL} characters")
+    version = writes.submit(replace(call, body=Archive(content=content, label=label)), Nothing())
+    return f"/bots/{quote(version.bot, safe='')}"
+
+
+# For organisers.
+
+
+def organise(call: Call, _: Nothing) -> dict[str, Any]:
+    return {
+        "status": reads.status(call, Nothing()),
+        "playing": call.parlour.playing,
+        "waiting": [ladder.version_told(call, row) for row in call.house.submissions.waiting()],
+        "bots": reads.bots(call, Nothing()).bots,
+        "tournaments": reads.tournaments(call, Nothing()).tournaments[-SHOWN_TOURNAMENTS:][::-1],
+        "teams": call.house.teams.all(),
+    }
+
+
+def cancel_tournament(call: Call, asked: OneTournament, _: FormData) -> str:
+    writes.cancel_tournament(call, asked)
+    return "/organise"

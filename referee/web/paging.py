@@ -1,0 +1,289 @@
+"""Pages as rows of a table, like the endpoints of the API: a path, a template, and a function that
+gives the template its values.
+
+    Page(path="/bots/{bot}", name="bot", template="bot.html", run=bot, asks=OneBot)
+
+The function gets a Call as an endpoint's does, in a thread. What the public is shown is made once a
+second at most and is given to all. A Form takes what a page of ours sent and leads to another page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import jinja2
+from msgspec import Struct
+from starlette.datastructures import FormData
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from referee.store.house import House
+from referee.version import __version__
+from referee.web import bodies
+from referee.web.access import (
+    COOKIE,
+    CSRF_FIELD,
+    Needs,
+    Visitor,
+    address_of,
+    csrf_token,
+    presented_token,
+    remember,
+)
+from referee.web.asset import Assets
+from referee.web.endpoint import Call, Endpoint, Nothing
+from referee.web.openapi import FORM
+from referee.web.parlour.parlour import Parlour
+from referee.web.refusal import Refusal, not_allowed
+from referee.web.serving import etag_of, refusal_of
+from referee.web.site import Answer, Site
+from referee.web.words import FILTERS
+
+TEMPLATES = Path(__file__).parent / "templates"
+HTML = "text/html; charset=utf-8"
+FORM_BYTES = 256 * 1024
+
+
+class Page(Struct, frozen=True, kw_only=True):
+    """What is shown at an address."""
+
+    path: str
+    name: str
+    template: str
+    run: Callable[[Call, Any], dict[str, Any]]
+    asks: type[Struct] = Nothing
+    needs: Needs = "anyone"
+    before: Callable[[Parlour, Any], Awaitable[None]] | None = None
+    """What is waited for first, for a moment. Such a page is another at every look: nobody keeps
+    it."""
+
+
+class Form(Struct, frozen=True, kw_only=True):
+    """What a page may send: the function makes the change, and says where to go then."""
+
+    path: str
+    name: str
+    run: Callable[[Call, Any, FormData], str]
+    asks: type[Struct] = Nothing
+    needs: Needs = "team"
+    uploads: bool = False
+    """Whether a bot's folder may come with it."""
+    plays: bool = False
+    """Whether it is a move in a game, which changes nothing that is kept: anybody who may read may
+    send it."""
+
+
+class Pages:
+    """All pages of a site."""
+
+    def __init__(self, site: Site, assets: Assets, pages: Iterable[Page | Form]) -> None:
+        self._site = site
+        self._pages = list(pages)
+        self._templates = jinja2.Environment(
+            loader=jinja2.FileSystemLoader(TEMPLATES),
+            autoescape=True,
+            undefined=jinja2.StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self._templates.globals.update(asset=assets.url, referee=__version__, path=_path)
+        self._templates.filters.update(FILTERS)
+
+    def routes(self) -> list[Route]:
+        by_path: dict[str, list[Page | Form]] = {}
+        for page in self._pages:
+            by_path.setdefault(page.path, []).append(page)
+        return [
+            Route("/login", self._log_in, methods=["POST"], name="log_in"),
+            Route("/logout", self._log_out, methods=["POST"], name="log_out"),
+            *(Route(path, endpoint=_Shown(self, group)) for path, group in by_path.items()),
+        ]
+
+    # Showing.
+
+    async def show(self, page: Page, request: Request) -> Response:
+        site = self._site
+        asked = _asked(page, request)
+        visitor = await self._visitor(request)
+        site.door.may_read(visitor, page.needs)
+        if page.before is not None:
+            await page.before(site.parlour, asked)
+
+        async def make() -> Answer:
+            return await site.run(lambda house: self._made(page, asked, visitor, house))
+
+        public = visitor.role == "anyone" and page.before is None
+        answer = await (site.kept(("page", page.name, asked), make) if public else make())
+        headers = {
+            "ETag": answer.etag,
+            "Vary": "Authorization, Cookie",
+            "Cache-Control": "no-cache" if public else "private, no-cache",
+        }
+        if answer.etag in request.headers.get("if-none-match", ""):
+            return Response(status_code=304, headers=headers)
+        return Response(answer.body, headers=headers, media_type=answer.media_type)
+
+    def _made(self, page: Page, asked: Any, visitor: Visitor, house: House) -> Answer:
+        values = page.run(self._call(visitor, house), asked)
+        body = self.render(page.template, visitor, **values)
+        return Answer(body, HTML, etag_of(body))
+
+    def _call(self, visitor: Visitor, house: House) -> Call:
+        site = self._site
+        return Call(
+            visitor=visitor,
+            sight=site.library.sight(visitor),
+            library=site.library,
+            house=house,
+            running=site.running,
+            parlour=site.parlour,
+            followers=site.live.followers,
+        )
+
+    def render(self, template: str, visitor: Visitor, **values: Any) -> bytes:
+        """Every template has `visitor`, and `csrf` for its forms."""
+        csrf = csrf_token(visitor.token) if visitor.token else ""
+        page = self._templates.get_template(template)
+        return page.render(visitor=visitor, csrf=csrf, csrf_field=CSRF_FIELD, **values).encode()
+
+    def refuse(self, request: Request, refusal: Refusal) -> Response:
+        """A refusal as a page."""
+        body = self.render(
+            "refusal.html",
+            Visitor(address=""),
+            status=refusal.status,
+            sentence=str(refusal),
+            login=refusal.status in (401, 403),
+            here=request.url.path,
+        )
+        headers = {"Cache-Control": "no-store", **refusal.headers}
+        headers.pop("WWW-Authenticate", None)
+        return Response(body, refusal.status, headers, media_type=HTML)
+
+    # Changing.
+
+    async def take(self, form: Form, request: Request) -> Response:
+        site = self._site
+        asked = _asked(form, request)
+        visitor = await self._visitor(request)
+        site.door.may_read(visitor, form.needs)
+        fields = await self._fields(request, uploads=form.uploads)
+        csrf = str(fields.get(CSRF_FIELD, ""))
+        if form.plays:
+            _must_be_from_here(request)
+            site.door.may_play(visitor, csrf)
+        else:
+            site.door.may_change(visitor, form.needs, csrf)
+        where = await site.run(lambda house: form.run(self._call(visitor, house), asked, fields))
+        return RedirectResponse(where, 303)
+
+    async def _fields(self, request: Request, *, uploads: bool = False) -> FormData:
+        media = bodies.media_type(request)
+        if media not in (FORM, bodies.PLAIN_FORM):
+            raise Refusal(415, f"a form comes as {bodies.PLAIN_FORM} or {FORM}")
+        limit = FORM_BYTES
+        if uploads:
+            limit += await self._site.run(lambda house: house.settings.limits().submission_bytes)
+        body = await bodies.read_body(request, limit, self._site.settings.limits.body_s)
+        return await bodies.read_form(body, request, limit)
+
+    async def _visitor(self, request: Request) -> Visitor:
+        if not presented_token(request)[0]:
+            return Visitor(address=address_of(request))
+        return await self._site.run(lambda house: self._site.door.visitor(request, house))
+
+    # Logging in.
+
+    async def _log_in(self, request: Request) -> Response:
+        """A token from our own form, kept in a cookie from now on."""
+        try:
+            self._site.door.slow_down(request)
+            _must_be_from_here(request)
+            fields = await self._fields(request)
+            token = str(fields.get("token", "")).strip()
+            self._site.door.try_token(request)
+            team = await self._site.run(lambda house: house.teams.of_token(token))
+            if team is None:
+                raise Refusal(401, "this token is not known")
+        except Exception as error:
+            return self.refuse(request, refusal_of(error))
+        response = RedirectResponse(_within(str(fields.get("next", "/"))), 303)
+        remember(response, token, secure=request.url.scheme == "https")
+        return response
+
+    async def _log_out(self, request: Request) -> Response:
+        try:
+            _must_be_from_here(request)
+        except Refusal as refusal:
+            return self.refuse(request, refusal)
+        response = RedirectResponse("/", 303)
+        response.delete_cookie(COOKIE, path="/")
+        return response
+
+
+class _Shown:
+    """The page and the form of one path, as an ASGI application."""
+
+    def __init__(self, pages: Pages, group: list[Page | Form]) -> None:
+        self._pages = pages
+        self._page = next((each for each in group if isinstance(each, Page)), None)
+        self._form = next((each for each in group if isinstance(each, Form)), None)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        site = self._pages._site
+        name = (self._page or self._form).name  # type: ignore[union-attr]
+        try:
+            site.door.slow_down(request)
+            if self._page is not None and request.method in ("GET", "HEAD"):
+                response = await self._pages.show(self._page, request)
+            elif self._form is not None and request.method == "POST":
+                response = await self._pages.take(self._form, request)
+            else:
+                methods = ["GET", "HEAD"] if self._page else []
+                raise not_allowed([*methods, *(["POST"] if self._form else [])])
+        except Exception as error:
+            response = self._pages.refuse(request, refusal_of(error))
+        site.requests[f"page {name}", response.status_code] += 1
+        await response(scope, receive, send)
+
+
+def _asked(page: Page | Form, request: Request) -> Struct:
+    """As for an endpoint: the names in the path, and the query."""
+    endpoint = Endpoint(
+        method="GET",
+        path=page.path,
+        name=page.name,
+        summary="",
+        run=lambda _, __: None,
+        asks=page.asks,
+        answers=str,
+    )
+    return endpoint.asked(request.path_params, request.query_params.multi_items())
+
+
+def _must_be_from_here(request: Request) -> None:
+    """That no page of another site makes a browser log in or out. Raises Refusal."""
+    origin = request.headers.get("origin")
+    site = request.headers.get("sec-fetch-site", "same-origin")
+    host = request.headers.get("host", "")
+    if site not in ("same-origin", "none") or (
+        origin is not None and origin.partition("://")[2] != host
+    ):
+        raise Refusal(403, "this did not come from a page of this referee")
+
+
+def _within(where: str) -> str:
+    """An address of ours, whatever somebody put into the form."""
+    good = where.startswith("/") and not where.startswith(("//", "/\\")) and where.isprintable()
+    return where if good else "/"
+
+
+def _path(text: str) -> str:
+    """A name as a part of an address, for templates."""
+    return quote(text, safe="")

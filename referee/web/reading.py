@@ -1,0 +1,240 @@
+"""The data folder for readers: the house, and the store of every season.
+
+What is costly is kept until the data changes: bots and versions until the house does, standings
+until the coordinator writes them anew. All of this is called in threads, several at a time.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from referee.reports.standings import Standings, read_standings
+from referee.store.connect import FILE
+from referee.store.house import House
+from referee.store.house.names import plain
+from referee.store.house.rows import RatingRow, SeasonRow
+from referee.tournament.spec import Spec
+from referee.web.access import Visitor
+from referee.web.leafing import Leaves
+from referee.web.live import Event
+from referee.web.refusal import Refusal
+from referee.web.sight import Roster, Sight, Veil
+
+SNAPSHOT = "standings.json"
+"""What the coordinator writes into the folder of a season, whole or not at all."""
+MOST_SEASONS = 8
+"""Whose tables are kept in memory at a time."""
+
+T = TypeVar("T")
+
+
+class Stood(Struct, frozen=True):
+    """Standings, and when they were computed, where that is known."""
+
+    standings: Standings
+    at: str | None = None
+
+
+class _At(Struct):
+    at: str | None = None
+
+
+class Kept:
+    """One costly value by key, made anew when its stamp changes; never twice at a time."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._lock = threading.Lock()
+        self._locks: dict[object, threading.Lock] = {}
+        self._values: dict[object, tuple[object, Any]] = {}
+
+    def get(self, key: object, stamp: object, make: Callable[[], T]) -> T:
+        with self._lock:
+            lock = self._locks.setdefault(key, threading.Lock())
+        with lock:
+            found = self._values.get(key)
+            if found is not None and found[0] == stamp:
+                value: T = found[1]
+                return value
+            value = make()
+        with self._lock:
+            self._values.pop(key, None)
+            self._values[key] = (stamp, value)
+            while len(self._values) > self._most:
+                oldest = next(iter(self._values))
+                del self._values[oldest]
+                self._locks.pop(oldest, None)
+        return value
+
+
+class Library:
+    """What there is to read."""
+
+    def __init__(self, data: Path, house: House, *, anonymous: bool) -> None:
+        self.data = data
+        self._house = house
+        self._veil = Veil(data) if anonymous else None
+        self._standings = Kept(MOST_SEASONS)
+        self._leaves = Kept(MOST_SEASONS)
+        self._small = Kept(16)
+        self.look()
+
+    # The house.
+
+    def roster(self) -> Roster:
+        return self._small.get("roster", self._house.version_of_data(), self._read_roster)
+
+    def _read_roster(self) -> Roster:
+        versions = self._house.versions.all()
+        return Roster(
+            bots={plain(bot.name): bot for bot in self._house.bots.all()},
+            versions={version.id: version for version in versions},
+            called={version.name: version for version in versions},
+        )
+
+    def seasons(self) -> list[SeasonRow]:
+        return self._small.get("seasons", self._house.version_of_data(), self._house.seasons.all)
+
+    def sight(self, visitor: Visitor) -> Sight:
+        return Sight(visitor, self.roster(), self._veil)
+
+    def season(self, name: str | None) -> SeasonRow:
+        """The season of this name, or the latest. Raises Refusal."""
+        seasons = self.seasons()
+        if name is None:
+            if not seasons:
+                raise Refusal(404, "there is no season yet")
+            return seasons[-1]
+        for season in seasons:
+            if season.name == name:
+                return season
+        known = ", ".join(season.name for season in seasons[-20:]) or "none yet"
+        raise Refusal(404, f"there is no season {name!r}; there is {known}")
+
+    def folder(self, season: SeasonRow) -> Path:
+        return self._house.seasons.folder(season)
+
+    def ratings_at(self, season: SeasonRow, until: str | None, ago: timedelta) -> list[RatingRow]:
+        """How things stood some time before now, or before the moment that is shown."""
+        end = datetime.now(UTC) if until is None else datetime.fromisoformat(until)
+        # The same for a minute: ratings over time have a point a minute at most.
+        minute = end.replace(second=0, microsecond=0) - ago
+        stamp = (season.name, minute)
+        return self._small.get(
+            ("ratings", season.name, until), stamp, lambda: self._house.ratings.at(season, minute)
+        )
+
+    # Standings.
+
+    def standings(self, season: SeasonRow, sight: Sight) -> tuple[Stood | None, bool]:
+        """The tables that this visitor sees, None before the first game; and whether they are the
+        frozen ones."""
+        until = sight.until(season)
+        if until is not None:
+            return self._frozen(season, until), True
+        return self.standings_in(self.folder(season)), False
+
+    def standings_in(self, folder: Path) -> Stood | None:
+        """The tables of a tournament's folder: as the coordinator left them, or computed."""
+        snapshot = _stamp(folder / SNAPSHOT)
+        if snapshot is not None:
+            return self._standings.get(folder, snapshot, lambda: _read_snapshot(folder))
+        stamps = (_stamp(folder / FILE), _stamp(folder / f"{FILE}-wal"))
+        if stamps[0] is None:
+            return None
+        return self._standings.get(folder, stamps, lambda: Stood(read_standings(folder)))
+
+    def _frozen(self, season: SeasonRow, until: str) -> Stood | None:
+        def read() -> Stood | None:
+            text = self._house.seasons.frozen(season)
+            return Stood(_decode(text.encode()).standings, until) if text else None
+
+        return self._standings.get(("frozen", season.name), until, read)
+
+    # Games.
+
+    def leaves(self, season: SeasonRow) -> Leaves:
+        """The games of a season, the newest first."""
+        folder = self.folder(season)
+        if _stamp(folder / FILE) is None:
+            raise Refusal(404, f"season {season.name} has no games yet")
+        return self._leaves.get(folder, None, lambda: Leaves(season.name, folder))
+
+    # Live events.
+
+    def look(self) -> None:
+        """See what the public may see of live events from now on."""
+        hidden = frozenset(row.name for row in self.seasons() if row.hidden)
+        self._glimpse = (hidden, self.sight(Visitor(address="")))
+
+    def public_event(self, event: Event) -> Event | None:
+        """What the public sees of a live event. Called in the event loop, so it goes by what `look`
+        has seen."""
+        seasons, sight = self._glimpse
+        hidden = str(event.get("game", "")).partition("/")[0] in seasons
+        if hidden and event.get("type") == "moved":
+            return None
+        if hidden and event.get("type") == "ended":
+            told = ("winner", "scores", "ending", "reason", "lines", "at_fault")
+            event = {**{key: event[key] for key in event if key not in told}, "hidden": True}
+        if self._veil is None:
+            return event
+        return _veiled(event, sight)
+
+
+def _veiled(event: Event, sight: Sight) -> Event:
+    shown = dict(event)
+    players = event.get("players")
+    names = [str(name) for name in players] if isinstance(players, list) else []
+    if names:
+        shown["players"] = [sight.called(name) for name in names]
+    for key in ("name", "bot"):
+        if isinstance(event.get(key), str):
+            shown[key] = sight.called(event[key])
+    if isinstance(event.get("lines"), list):
+        put = sight.in_text(
+            [*sight.roster.called, *(bot.name for bot in sight.roster.bots.values())]
+        )
+        shown["lines"] = [put(str(line)) for line in event["lines"]]
+    return shown
+
+
+def variants_of(season: SeasonRow) -> tuple[list[str], str]:
+    """The variants of a season by name, and what a bot has for a move."""
+    try:
+        spec = msgspec.json.decode(season.spec, type=Spec)
+    except msgspec.MsgspecError:
+        return [], ""
+    return [Path(variant).stem for variant in spec.variants], spec.time
+
+
+def _read_snapshot(folder: Path) -> Stood:
+    return _decode((folder / SNAPSHOT).read_bytes())
+
+
+def _decode(text: bytes) -> Stood:
+    try:
+        return Stood(
+            msgspec.json.decode(text, type=Standings), msgspec.json.decode(text, type=_At).at
+        )
+    except msgspec.MsgspecError as error:
+        raise Refusal(503, f"the standings cannot be read: {error}") from None
+
+
+def _stamp(path: Path) -> tuple[int, int, int] | None:
+    """Another value when the file is another; None where there is none."""
+    try:
+        stat = path.stat()
+    except OSError:
+        return None
+    return stat.st_mtime_ns, stat.st_size, stat.st_ino
+
+
+__all__ = ["Kept", "Library", "Sight", "Stood", "variants_of"]

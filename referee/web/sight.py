@@ -1,0 +1,142 @@
+"""What one visitor is shown of things: which names, whose notes, which games.
+
+Everything that leaves the process passes here. An organiser sees all. A team sees the notes and the
+stderr of its own bots. While the public scoreboard is frozen, nobody else sees what was played
+since. Where the ladder is anonymous, the bots of other teams have made-up names, the same on every
+page and for everybody, and their true ones lead nowhere.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from referee.record import BotInfo, Record
+from referee.reports.export import without_notes
+from referee.store.house.names import plain
+from referee.store.house.rows import EntrantRow, SeasonRow, VersionRow
+from referee.web.access import Visitor
+
+KEY_FILE = "veil.key"
+_VERSION = re.compile(r"(.*) v(\d+)", re.DOTALL)
+
+
+class Roster(Struct, frozen=True):
+    """All bots and versions as the house knew them at one moment."""
+
+    bots: dict[str, EntrantRow]
+    """By plain name."""
+    versions: dict[int, VersionRow]
+    called: dict[str, VersionRow]
+    """By the name that tables use."""
+
+    def bot(self, name: str) -> EntrantRow | None:
+        return self.bots.get(plain(name))
+
+    def bot_of(self, version: VersionRow) -> EntrantRow:
+        return self.bots[plain(version.bot_name)]
+
+
+class Veil:
+    """Made-up names. Whoever does not know the key cannot tell whose they are."""
+
+    def __init__(self, data: Path) -> None:
+        self._key = _key(data / KEY_FILE)
+
+    def name(self, bot: str) -> str:
+        digest = hashlib.blake2b(plain(bot).encode(), key=self._key, digest_size=4)
+        return f"anon-{digest.hexdigest()}"
+
+
+def _key(path: Path) -> bytes:
+    """Of this data folder; made once."""
+    with suppress(FileExistsError):
+        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(fd, "wb") as file:
+            file.write(os.urandom(32))
+    return path.read_bytes()[:64]
+
+
+class Sight:
+    """What a visitor may see. Without a veil, names are as they are."""
+
+    def __init__(self, visitor: Visitor, roster: Roster, veil: Veil | None) -> None:
+        self.visitor = visitor
+        self.roster = roster
+        self._veil = None if visitor.organiser else veil
+
+    # Names.
+
+    def bot_name(self, bot: EntrantRow) -> str:
+        if self._veil is None or self.visitor.owns(bot.team):
+            return bot.name
+        return self._veil.name(bot.name)
+
+    def called(self, name: str) -> str:
+        """What the player that tables call so is called for this visitor."""
+        if self._veil is None:
+            return name
+        found = _VERSION.fullmatch(name)
+        bot = self.roster.bot(found[1] if found else name)
+        if bot is None:
+            return name
+        return f"{self.bot_name(bot)} v{found[2]}" if found else self.bot_name(bot)
+
+    def team_name(self, bot: EntrantRow) -> str | None:
+        return None if self._veil and not self.visitor.owns(bot.team) else bot.team_name
+
+    def find_bot(self, name: str) -> EntrantRow | None:
+        """The bot that this visitor calls so."""
+        bot = self.roster.bot(name)
+        if bot is not None and plain(self.bot_name(bot)) == plain(name):
+            return bot
+        if self._veil is None:
+            return None
+        return next(
+            (each for each in self.roster.bots.values() if self.bot_name(each) == name), None
+        )
+
+    # Games.
+
+    def until(self, season: SeasonRow) -> str | None:
+        """The moment after which games of a season are not shown; None where all are."""
+        return season.frozen_at if season.hidden and not self.visitor.organiser else None
+
+    def own_seats(self, record: Record) -> tuple[int, ...]:
+        """The seats whose notes and stderr are this visitor's to read."""
+        return tuple(seat for seat, name in enumerate(record.players) if self.owns_player(name))
+
+    def owns_player(self, name: str) -> bool:
+        version = self.roster.called.get(name)
+        if version is None:
+            return self.visitor.organiser
+        return self.visitor.owns(self.roster.bot_of(version).team)
+
+    def record(self, record: Record) -> Record:
+        """The record without what is others' alone."""
+        shown = without_notes(record, self.own_seats(record))
+        if self._veil is None:
+            return shown
+        names = tuple(self.called(name) for name in record.players)
+        bots = tuple(
+            info if called == name else BotInfo("", "")
+            for info, called, name in zip(record.bots, names, record.players, strict=True)
+        )
+        return replace(shown, players=names, bots=bots)
+
+    def in_text(self, names: list[str]) -> Callable[[str], str]:
+        """A function that puts the names that are shown in the place of these."""
+        shown = {name: self.called(name) for name in names if self.called(name) != name}
+        if not shown:
+            return lambda text: text
+        pattern = re.compile(
+            "|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in sorted(shown, key=len)[::-1])
+        )
+        return lambda text: pattern.sub(lambda found: shown[found[0]], text)

@@ -1,0 +1,76 @@
+"""What the options on confinement cannot do is said, in a line each."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from referee.bots.confinement.levels import Level
+from referee.bots.confinement.probe import best_level, why_not
+from tests.cli.running import referee, sentence
+from tests.confinement.offered import a_bot, walls
+
+UNHELD = "many cannot be held between its turns: it asked for 4 processes"
+
+
+def test_limits_that_nothing_enforces(tmp_path: Path) -> None:
+    words = ["--sandbox", "none", "--limit", "memory=512MiB", "--limit", "turn=2M"]
+    match = referee(tmp_path, "match", "random", "highest", "--games", 2, *words)
+    told = "At level none nothing enforces the limit memory\n"
+    assert match.status == 0
+    assert match.err.startswith(told)
+    plan = referee(tmp_path, "tournament", "--plan", *words, "--limit", "cpu=60")
+    assert plan.err == "At level none nothing enforces the limits memory, cpu\n"
+    assert "level none: the bots run unconfined\n" in plan.out
+
+
+def test_a_plan_is_refused_as_the_run_is(tmp_path: Path) -> None:
+    for words in (["--sandbox", "none", "--freeze"], *_not_to_be_had()):
+        plan, run = (
+            sentence(done, status=done.status)
+            for done in (
+                referee(tmp_path, "tournament", "--plan", *words),
+                referee(tmp_path, "tournament", "--out", "t", *words),
+            )
+        )
+        assert plan == run
+        assert "level" in plan
+
+
+def _not_to_be_had() -> list[list[str]]:
+    return [] if why_not(Level.FULL) is None else [["--sandbox", "full"]]
+
+
+def test_the_level_is_in_the_plan(tmp_path: Path) -> None:
+    for words in ([], ["--json"]):
+        done = referee(tmp_path, "tournament", "--plan", *words, REFEREE_SANDBOX="")
+        assert best_level().value in done.out
+
+
+@walls
+@pytest.mark.parametrize("limit", [None, "processes=1"])
+def test_who_cannot_be_held(tmp_path: Path, limit: str | None) -> None:
+    a_bot(tmp_path / "many", "return ''", processes=4)
+    words = ["--freeze", "--sandbox", "standard", "--games", 2, "--time", "30s", "--seed", "a"]
+    words += ["--limit", limit] if limit else []
+    match = referee(tmp_path, "match", "many", "highest", *words)
+    assert (match.status, UNHELD in match.err) == (0, limit is None), match.err
+    bots = ["--bot", "many", "--bot", "highest"]
+    done = referee(tmp_path, "tournament", *bots, *words, "--out", "t")
+    assert (done.status, UNHELD in done.err, UNHELD in done.out) == (0, *2 * [limit is None])
+    assert json.loads((tmp_path / "t/standings.json").read_text())["not_held"] == (
+        {} if limit else {"many": 4}
+    )
+
+
+def test_a_resumed_tournament_is_refused_in_plain_words(tmp_path: Path) -> None:
+    words = ["--bot", "random", "--bot", "highest", "--games", 2, "--sandbox", "none"]
+    assert referee(tmp_path, "tournament", *words, "--out", "t").status == 0
+    for more, told in (
+        (["--limit", "memory=32M"], "the limit memory was 1G and is 32M; a tournament goes on"),
+        (["--freeze"], "freeze was off and is on; a tournament goes on"),
+    ):
+        done = referee(tmp_path, "tournament", "--resume", "t", *more)
+        assert told in sentence(done)

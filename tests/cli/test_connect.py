@@ -1,0 +1,224 @@
+"""`referee connect`: a bot that runs here plays in a hall elsewhere, whatever befalls either."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import signal
+import sys
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from referee.arena.happenings import HallTerms
+from referee.connecting.news import News
+from referee.links.keys import new_keys, write_keys
+from tests.arena.hosting import Host, endings, hosting
+from tests.arena.playing import ROOT, command
+from tests.cli.connecting import Envoy, connecting, wait
+from tests.cli.running import Mistakes, refuses
+
+TERMS = HallTerms(warm_up_ms=0, away_ms=4_000)
+
+
+def line_bot(script: str, *words: object, name: str = "mine") -> str:
+    return f"{name}={shlex.join(command(script, *words))}"
+
+
+def arrived(host: Host, envoy: Envoy, name: str = "mine") -> None:
+    host.until(lambda: name in host.hall.guests)
+    wait(lambda: envoy.news("connected") != [], host)
+
+
+def test_it_plays_and_leaves(tmp_path: Path) -> None:
+    with hosting(TERMS) as host:
+        host.guests("other")
+        with connecting(
+            tmp_path, "random", "--to", host.router.endpoint, "--name", "mine"
+        ) as envoy:
+            arrived(host, envoy)
+            assert host.hall.guests["mine"].games_at_once == 64, "the manifest's"
+            for variant in ("underdog", "deck"):
+                records = host.play(("mine", "other"), 4, variant=variant)
+                assert endings(records) == ["rules"] * 4
+            wait(lambda: len(envoy.news("over")) == 8, host)
+            envoy.interrupt()
+            assert envoy.finish(host=host) == 130
+            assert [each["event"] for each in envoy.news()][:2] == ["running", "connected"]
+            assert envoy.news()[-1] == {"event": "left", "bot": "mine", "games": 8}
+            assert envoy.said() == "referee: interrupted\n"
+
+
+def test_a_bot_over_zeromq_is_carried_too(tmp_path: Path) -> None:
+    script = ROOT / "tests/bots/over_zmq.py"
+    (tmp_path / "bot.toml").write_text(
+        f'name = "mine"\ncommand = ["{sys.executable}", "{script}", "packed"]\ntransport = "zmq"\n'
+    )
+    with hosting(TERMS) as host:
+        host.guests("other")
+        with connecting(tmp_path, tmp_path, "--to", host.router.endpoint) as envoy:
+            arrived(host, envoy)
+            assert endings(host.play(("mine", "other"), 2)) == ["rules"] * 2
+
+
+def test_the_referee_was_away(tmp_path: Path) -> None:
+    """Before the bot, and in the middle: it says hello as soon as somebody is there."""
+    with hosting(TERMS) as first:
+        endpoint = first.router.endpoint
+    with connecting(tmp_path, "lowest", "--to", endpoint, "--name", "mine") as envoy:
+        wait(lambda: envoy.news("lost") != [])
+        for times in (1, 2):
+            with hosting(TERMS, endpoint=endpoint) as host:
+                host.until(lambda: "mine" in host.hall.guests)
+                host.guests("other")
+                assert endings(host.play(("mine", "other"), 2)) == ["rules"] * 2
+                wait(lambda times=times: len(envoy.news("connected")) == times, host)  # type: ignore[misc]
+            wait(lambda times=times: len(envoy.news("lost")) == times + 1)  # type: ignore[misc]
+
+
+def test_bye_is_not_the_end(tmp_path: Path) -> None:
+    with (
+        hosting(TERMS) as host,
+        connecting(tmp_path, "lowest", "--to", host.router.endpoint) as envoy,
+    ):
+        arrived(host, envoy, "lowest")
+        host.hall.close(0)
+        host.until(lambda: host.hall.closed)
+        wait(lambda: envoy.news("lost") != [])
+        assert envoy.news("lost")[0]["why"] == "the referee said bye"
+        assert envoy.process.poll() is None
+
+
+def test_a_bot_that_breaks_down_is_started_anew(tmp_path: Path) -> None:
+    with hosting(TERMS) as host:
+        host.guests("other")
+        with connecting(
+            tmp_path, line_bot("crash", "status"), "--to", host.router.endpoint
+        ) as envoy:
+            arrived(host, envoy)
+            match = host.seat(("mine", "other"), 1, time_control="2s")
+            wait(lambda: match in host.over(), host)
+            (record,) = host.records(match)
+            assert record.ending in ("crash", "timeout")
+            assert record.players[record.at_fault[0]] == "mine"
+            assert envoy.news("broke_down")[0]["why"] == "the bot exited with status 3"
+            wait(lambda: len(envoy.news("connected")) >= 2, host)
+
+
+@pytest.mark.parametrize(
+    ("words", "code"), [(["garbage", "stray print"], "garbled"), (["hang", "silent"], "timeout")]
+)
+def test_a_bot_that_is_blamed_is_started_anew(words: list[str], code: str, tmp_path: Path) -> None:
+    with hosting(TERMS) as host:
+        host.guests("other")
+        with connecting(tmp_path, line_bot(*words), "--to", host.router.endpoint) as envoy:
+            arrived(host, envoy)
+            (record,) = host.play(("mine", "other"), 1, time_control="1s")
+            assert record.ending == code
+            wait(lambda: len(envoy.news("connected")) == 2, host)
+            assert envoy.news("error")[0]["code"] == code
+            assert envoy.news("broke_down")[0]["why"].startswith(f"the referee's verdict is {code}")
+
+
+def test_open_games_are_given_up_on_the_way_out(tmp_path: Path) -> None:
+    with hosting(HallTerms(warm_up_ms=0, away_ms=60_000)) as host:
+        host.guests("other")
+        with connecting(
+            tmp_path, line_bot("hang", "silent"), "--to", host.router.endpoint
+        ) as envoy:
+            arrived(host, envoy)
+            match = host.seat(("mine", "other"), 1, time_control="60s")
+            wait(lambda: envoy.news("start") != [], host)
+            envoy.interrupt(signal.SIGTERM)
+            wait(lambda: match in host.over(), host)
+            assert endings(host.records(match)) == ["resign"]
+            assert envoy.finish(host=host) == 143
+
+
+def test_a_bot_that_does_not_start(tmp_path: Path) -> None:
+    with hosting(TERMS) as host:
+        with connecting(
+            tmp_path, line_bot("startup", "exits"), "--to", host.router.endpoint
+        ) as envoy:
+            assert envoy.finish(host=host) == 2
+            assert len(envoy.news("broke_down")) == 2
+            said = envoy.said()
+        assert said == "referee: mine does not start: the bot exited with status 1\n"
+
+
+def test_tokens(tmp_path: Path) -> None:
+    with hosting(TERMS, tokens={"mine": "right"}) as host:
+        to = ("--to", host.router.endpoint, "--name", "mine")
+        with connecting(tmp_path, "random", *to, "--token", "right") as envoy:
+            arrived(host, envoy)
+        with connecting(tmp_path, "random", *to, "--token", "wrong") as envoy:
+            assert envoy.finish(host=host) == 3
+            said = envoy.said()
+        assert said == f"referee: the referee at {host.router.endpoint} refuses: no such token\n"
+
+
+def test_keys(tmp_path: Path) -> None:
+    good, stranger = new_keys(), new_keys()
+    files = [write_keys(tmp_path, "good", good), write_keys(tmp_path, "stranger", stranger)]
+    with hosting(TERMS, keys={good.public: "mine"}) as host:
+        to = host.router.endpoint
+        bot = ("random", "--name", "mine", "--to", to)
+        server = ("--server-key", host.keys.public)
+        with connecting(tmp_path, *bot, "--key", files[0], *server) as envoy:
+            arrived(host, envoy)
+        with connecting(tmp_path, *bot, "--key", files[1], *server) as envoy:
+            assert envoy.finish(host=host) == 3
+            assert envoy.said() == f"referee: the referee at {to} does not take this key\n"
+        with connecting(tmp_path, *bot) as envoy:
+            assert envoy.finish(host=host) == 3
+            assert (
+                envoy.said() == f"referee: the referee at {to} does not take bots without a key\n"
+            )
+
+
+def test_the_newer_one_stays(tmp_path: Path) -> None:
+    with hosting(TERMS) as host:
+        to = ("random", "--to", host.router.endpoint, "--name", "mine")
+        with connecting(tmp_path, *to) as older:
+            arrived(host, older)
+            with connecting(tmp_path, *to, "--logs", "others") as newer:
+                assert older.finish(host=host) == 3
+                assert "another connection said hello under this name" in older.said()
+                arrived(host, newer)
+
+
+ADDRESS = r"is no address of a referee; write tcp://HOST:PORT, for example tcp://127.0.0.1:7781"
+MISTAKES: Mistakes = {
+    "nowhere": (["random", "--to", "nowhere"], rf"'nowhere' {ADDRESS}"),
+    "port": (["random", "--to", "tcp://127.0.0.1:99999"], rf"'tcp://127.0.0.1:99999' {ADDRESS}"),
+    "both": (
+        ["random", "--to", "tcp://127.0.0.1:1", "--key", "a.key", "--token", "t"],
+        r"a bot proves who it is by --key or by --token, not by both",
+    ),
+    "no key": (
+        ["random", "--to", "tcp://127.0.0.1:1", "--key", "a.key"],
+        r"a.key cannot be read: No such file or directory",
+    ),
+    "server key alone": (
+        ["random", "--to", "tcp://127.0.0.1:1", "--server-key", "x"],
+        r"with --server-key comes --key, the file of your bot's own key",
+    ),
+    "name": (
+        ["random", "--to", "tcp://127.0.0.1:1", "--name", "/"],
+        r"--name: a bot's name has .*",
+    ),
+    "bot": (["nobody", "--to", "tcp://127.0.0.1:1"], r"no bot 'nobody': .*"),
+}
+
+
+def test_mistakes(tmp_path: Path) -> None:
+    commands = {name: (["connect", *words], told) for name, (words, told) in MISTAKES.items()}
+    refuses(tmp_path, commands)
+
+
+def test_every_event_is_documented() -> None:
+    page = (ROOT / "docs/events.md").read_text("utf-8").partition("connect --json")[2]
+    rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \|", page, re.MULTILINE))
+    told = {kind.__struct_config__.tag: kind.__struct_fields__ for kind in get_args(News)}
+    assert {name: tuple(re.findall(r"`(\w+)`", fields)) for name, fields in rows.items()} == told

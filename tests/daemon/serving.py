@@ -1,0 +1,125 @@
+"""A real daemon for tests: started as people start it, killed as they would not."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+from referee.store.connect import FILE
+from referee.store.database import Store
+from referee.store.house import House
+
+T = TypeVar("T")
+PATIENCE_S = 60.0
+"""Far longer than anything takes, for machines that do other things too."""
+
+
+def wait_for(look: Callable[[], T | None], what: str, within_s: float = PATIENCE_S) -> T:
+    """What `look` finds, as soon as it finds something that is true."""
+    deadline = time.monotonic() + within_s
+    while time.monotonic() < deadline:
+        found = look()
+        if found:
+            return found
+        time.sleep(0.02)
+    raise AssertionError(f"waited in vain for {what}")
+
+
+class Daemon:
+    """`referee serve` on a data folder."""
+
+    def __init__(self, data: Path, *options: str) -> None:
+        self.data = data
+        self._log = data.with_name(f"{data.name}.log")
+        self._log_from = self._log.stat().st_size if self._log.exists() else 0
+        with self._log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [
+                    *(sys.executable, "-m", "referee", "serve", "--data", str(data)),
+                    *("--jobs", "1", "--sandbox", "none", *options),
+                ],
+                stdout=log,
+                stderr=log,
+            )
+
+    @property
+    def said(self) -> str:
+        """All that it has written."""
+        return self._log.read_bytes()[self._log_from :].decode()
+
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        """Ask it to end; with what status it does."""
+        self.process.send_signal(number)
+        return self.process.wait(PATIENCE_S)
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait(PATIENCE_S)
+
+    def house(self) -> House:
+        return House.open(self.data, create=False)
+
+    @property
+    def season(self) -> Path:
+        return self.data / "seasons" / "1"
+
+    def games(self) -> dict[tuple[int, int], bytes]:
+        """The records that are committed, by pairing and number."""
+        if not (self.season / FILE).exists():
+            return {}
+        with Store.read(self.season) as store:
+            return {(pairing, number): body for pairing, number, body in store.records()}
+
+    def wait_for_games(self, more_than: int = 0) -> dict[tuple[int, int], bytes]:
+        def look() -> dict[tuple[int, int], bytes] | None:
+            assert self.process.poll() is None, self.said
+            found = self.games()
+            return found if len(found) > more_than else None
+
+        return wait_for(look, f"more than {more_than} games; the daemon said: {self.said}")
+
+
+@contextlib.contextmanager
+def serving(data: Path, *options: str) -> Iterator[Daemon]:
+    """A daemon that is gone afterwards, whatever happens."""
+    daemon = Daemon(data, *options)
+    try:
+        yield daemon
+    finally:
+        if daemon.process.poll() is None:
+            daemon.kill()
+
+
+def processes_of(pid: int) -> list[int]:
+    """A process's children and theirs, and so on."""
+    found: list[int] = []
+    tasks = Path(f"/proc/{pid}/task")
+    with contextlib.suppress(OSError):
+        for task in tasks.iterdir():
+            for child in (task / "children").read_text().split():
+                found += [int(child), *processes_of(int(child))]
+    return found
+
+
+def is_alive(pid: int) -> bool:
+    with contextlib.suppress(OSError):
+        status = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        return status != "Z"
+    return False
+
+
+def nothing_left(pids: list[int]) -> bool:
+    return not any(is_alive(pid) for pid in pids)
+
+
+def quiet(daemon: Daemon) -> None:
+    """Ends it where it still runs."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(daemon.process.pid, signal.SIGTERM)

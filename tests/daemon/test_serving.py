@@ -1,0 +1,126 @@
+"""The ladder with real processes: it plays by itself, ends when asked, and survives SIGKILL."""
+
+from __future__ import annotations
+
+import signal
+import socket
+from functools import partial
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from referee.daemon.scoreboard import Snapshot
+from referee.record import Record
+from referee.store.database import Store
+from referee.verifying import verify
+from tests.daemon.serving import PATIENCE_S, Daemon, nothing_left, processes_of, serving, wait_for
+
+PLAIN = ("--no-web", "--bots", "none", "--variant", "underdog", "--variant", "duel")
+
+
+def test_a_fresh_install_plays_by_itself_and_ends_when_asked(tmp_path: Path) -> None:
+    with serving(tmp_path / "data", *PLAIN) as daemon:
+        daemon.wait_for_games()
+        snapshot = daemon.season / "standings.json"
+        wait_for(snapshot.exists, "a snapshot")
+        found = msgspec.json.decode(snapshot.read_bytes(), type=Snapshot)
+        assert found.variants
+        assert found.seed is None
+        assert found.at
+        below = processes_of(daemon.process.pid)
+        assert daemon.stop() == 0, daemon.said
+        wait_for(lambda: nothing_left(below), "the workers to leave")
+        assert "Traceback" not in daemon.said
+        assert daemon.said.count("shown this once") == 1
+        with daemon.house() as house:
+            assert {bot.name for bot in house.bots.all()} >= {"random", "highest"}
+    with serving(tmp_path / "data", *PLAIN) as again:
+        again.wait_for_games(len(again.games()))
+        assert again.stop(signal.SIGINT) == 0
+        assert "shown this once" not in again.said
+        assert "entered" not in again.said
+
+
+def test_nothing_is_lost_or_doubled_by_a_kill(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    safe: dict[tuple[int, int], bytes] = {}
+    for _ in range(3):
+        with serving(data, *PLAIN, "--pace", "0") as daemon:
+            before = daemon.wait_for_games(len(safe))
+            assert safe.items() <= before.items(), "a committed game is gone or another"
+            below = processes_of(daemon.process.pid)
+            safe = daemon.games()
+            daemon.kill()
+            wait_for(partial(nothing_left, below), "everything to be gone")
+    with serving(data, *PLAIN, "--pace", "0") as daemon:
+        daemon.wait_for_games(len(safe) + 20)
+        assert daemon.stop() == 0
+        after = daemon.games()
+    assert safe.items() <= after.items()
+    records = [msgspec.msgpack.decode(body, type=Record) for body in after.values()]
+    assert verify(msgspec.json.encode(record) for record in records).mismatches == []
+    with Store.read(data / "seasons" / "1") as store:
+        counts = store.counts()
+        for row in store.pairings():
+            # Numbers follow each other: what was on its way when it was killed was played later,
+            # or is the end of the list.
+            assert counts.get(row.id, 0) <= row.games
+            assert len(store.played(row.id)) <= 4
+        moves = sum(len(record.moves) for record in records)
+        assert sum(time.moves for time in store.times()) == moves
+
+
+def test_two_daemons_on_one_folder_are_one_too_many(tmp_path: Path) -> None:
+    with serving(tmp_path / "data", *PLAIN) as daemon:
+        daemon.wait_for_games()
+        with serving(tmp_path / "data", *PLAIN) as second:
+            assert second.process.wait(60) == 2
+            told = second.said.splitlines()[-1]
+            assert "a daemon runs already" in told
+            assert str(daemon.process.pid) in told
+        daemon.wait_for_games(len(daemon.games()))
+
+
+def test_the_pace_is_kept(tmp_path: Path) -> None:
+    with serving(tmp_path / "data", *PLAIN, "--pace", "0.001") as daemon:
+        found = daemon.wait_for_games()
+        # One chunk of twenty games, and then nothing for hours.
+        wait_for(lambda: len(daemon.games()) == 20, "a whole chunk")
+        assert len(found) <= 20
+        assert daemon.stop() == 0
+        assert len(daemon.games()) == 20
+
+
+@pytest.mark.parametrize("options", [("--web", "nowhere"), ("--jobs", "0"), ("--pace", "-1")])
+def test_bad_input_is_one_sentence(tmp_path: Path, options: tuple[str, ...]) -> None:
+    daemon = Daemon(tmp_path / "data", *options)
+    assert daemon.process.wait(60) == 2
+    assert len(daemon.said.splitlines()) == 1
+    assert "Traceback" not in daemon.said
+
+
+@pytest.mark.parametrize("option", ["--web", "--bots"])
+def test_a_port_that_is_taken_is_one_sentence(tmp_path: Path, option: str) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        where = f"127.0.0.1:{port}" if option == "--web" else f"tcp://127.0.0.1:{port}"
+        others = ("--no-web",) if option == "--bots" else ("--bots", "none")
+        with serving(tmp_path / "data", *others, option, where) as daemon:
+            assert daemon.process.wait(PATIENCE_S) == 3
+            assert f"127.0.0.1:{port}" in daemon.said.splitlines()[-1]
+            assert "Traceback" not in daemon.said
+
+
+def test_opponents_may_be_hidden_and_records_have_their_names(tmp_path: Path) -> None:
+    with serving(tmp_path / "data", *PLAIN, "--anonymous", "--log", "json") as daemon:
+        games = daemon.wait_for_games()
+        assert daemon.stop() == 0
+    for body in games.values():
+        assert all(" v1" in name for name in msgspec.msgpack.decode(body, type=Record).players)
+    lines = [line for line in daemon.said.splitlines() if line.startswith("{")]
+    assert {"season", "the daemon plays", "the daemon ends"} <= {
+        msgspec.json.decode(line)["event"] for line in lines
+    }

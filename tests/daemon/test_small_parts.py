@@ -1,0 +1,161 @@
+"""The parts of the daemon that need no daemon: pace, lines of the log, signs of life."""
+
+from __future__ import annotations
+
+import io
+import socket
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from referee.bots.manifest import Bot, find_bot, read_bot, sample_bots
+from referee.daemon.definition import bot_of, definition_of
+from referee.daemon.examining import unpacked
+from referee.daemon.journal import Journal
+from referee.daemon.pace import Pace, PaceTerms
+from referee.daemon.readiness import Readiness
+from referee.daemon.reception import is_local
+from referee.daemon.relays import from_here
+from referee.daemon.samples import packed
+
+
+class Clockwork:
+    """A clock that is turned by hand."""
+
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def a_pace(folder: Path, clock: Clockwork, **terms: float) -> Pace:
+    given = msgspec.convert({"room_bytes": 0, **terms}, PaceTerms, strict=False)
+    return Pace(given, folder, Journal(io.StringIO()), clock)
+
+
+def test_games_begin_no_faster_than_asked_for(tmp_path: Path) -> None:
+    clock = Clockwork()
+    pace = a_pace(tmp_path, clock, games_per_s=10)
+    assert pace.may_begin(500.0)
+    pace.begin(20)
+    assert not pace.may_begin(500.0)
+    clock.now += 1.9
+    assert not pace.may_begin(500.0)
+    clock.now += 0.2
+    assert pace.may_begin(500.0)
+    # What was not played is not counted, and what was not used is not saved up.
+    pace.begin(20)
+    pace.give_back(20)
+    assert pace.may_begin(500.0)
+    clock.now += 1000
+    pace.begin(20)
+    assert not pace.may_begin(500.0)
+
+
+def test_it_slows_down_where_little_is_left_to_learn(tmp_path: Path) -> None:
+    clock = Clockwork()
+    pace = a_pace(tmp_path, clock, games_per_s=10, settled_per_s=1, settled_elo=10)
+    assert pace.may_begin(9.0)
+    pace.begin(20)
+    clock.now += 2.1
+    assert not pace.may_begin(9.0)
+    clock.now += 18
+    assert pace.may_begin(9.0)
+
+
+def test_no_limit_is_no_limit(tmp_path: Path) -> None:
+    pace = a_pace(tmp_path, Clockwork(), games_per_s=0, settled_per_s=0)
+    for _ in range(100):
+        assert pace.may_begin(1.0)
+        pace.begin(1000)
+
+
+def test_a_full_disk_stops_the_games(tmp_path: Path) -> None:
+    clock, said = Clockwork(), io.StringIO()
+    pace = Pace(PaceTerms(room_bytes=1 << 60), tmp_path, Journal(said), clock)
+    assert not pace.may_begin(500.0)
+    assert "no room" in said.getvalue()
+    pace.change(PaceTerms(room_bytes=0))
+    assert pace.may_begin(500.0)
+
+
+def test_lines_for_people_and_for_programs() -> None:
+    text, json, marked = io.StringIO(), io.StringIO(), io.StringIO()
+    Journal(text).warning("seen", bot='a "b"\nc', games=3)
+    assert text.getvalue().count("\n") == 1
+    assert text.getvalue().endswith('warning: seen bot="a \\"b\\"\\nc" games=3\n')
+    Journal(json, "json").error("seen", bot="a\nb", why=ValueError("x"))
+    told = msgspec.json.decode(json.getvalue())
+    assert (told["level"], told["event"], told["bot"], told["why"]) == (
+        "error",
+        "seen",
+        "a\nb",
+        "x",
+    )
+    Journal(marked, marked=True).info("seen")
+    assert marked.getvalue() == "<6>seen\n"
+
+
+def test_systemd_hears_how_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "notify"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(str(path))
+        manager.settimeout(5)
+        readiness = Readiness(str(path), watchdog_us=3_000_000)
+        readiness.ready("playing")
+        assert manager.recv(1000) == b"READY=1\nSTATUS=playing"
+        for now in (10.0, 10.5, 11.5):
+            readiness.alive(now)
+        readiness.stopping()
+        heard = [manager.recv(1000) for _ in range(3)]
+        assert heard == [b"WATCHDOG=1", b"WATCHDOG=1", b"STOPPING=1"]
+    Readiness(None).ready("nobody asked")
+    Readiness(str(tmp_path / "gone")).ready("nobody is there any more")
+
+
+def test_a_packed_folder_is_the_same_bytes_and_comes_out_whole(tmp_path: Path) -> None:
+    folder = sample_bots()["highest"]
+    assert packed(folder) == packed(folder)
+    archive = tmp_path / "bot.tar"
+    archive.write_bytes(packed(folder))
+    bot = unpacked(archive, tmp_path, 7)
+    assert bot.folder == (tmp_path / "bots" / "7").resolve()
+    assert bot.command == read_bot(folder).command
+
+
+def test_a_data_folder_may_move(tmp_path: Path) -> None:
+    archive = tmp_path / "bot.tar"
+    archive.write_bytes(packed(sample_bots()["highest"]))
+    here, there = tmp_path / "here", tmp_path / "there"
+    definition = definition_of(unpacked(archive, here, 1), here)
+    here.rename(there)
+    moved = bot_of(definition, there)
+    assert moved.folder == (there / "bots" / "1").resolve()
+    assert isinstance(moved, Bot)
+    assert find_bot(str(moved.folder)).hash == moved.hash
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "local"),
+    [
+        ("tcp://127.0.0.1:7781", True),
+        ("tcp://localhost:7781", True),
+        ("tcp://[::1]:7781", True),
+        ("ipc:///tmp/x", True),
+        ("tcp://0.0.0.0:7781", False),
+        ("tcp://*:7781", False),
+        ("tcp://[::]:7781", False),
+        ("tcp://192.168.1.5:7781", False),
+        ("tcp://example.org:7781", False),
+    ],
+)
+def test_keys_are_asked_for_wherever_strangers_could_come_in(endpoint: str, local: bool) -> None:
+    assert is_local(endpoint) is local
+
+
+def test_a_relay_finds_a_hall_that_listens_everywhere() -> None:
+    assert from_here("tcp://0.0.0.0:7781") == "tcp://127.0.0.1:7781"
+    assert from_here("tcp://*:7781") == "tcp://127.0.0.1:7781"
+    assert from_here("tcp://[::]:7781") == "tcp://[::1]:7781"
+    assert from_here("tcp://10.0.0.1:7781") == "tcp://10.0.0.1:7781"

@@ -1,0 +1,139 @@
+"""Submissions with a real daemon: from the queue to the ladder, or back to their authors."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import sys
+import tarfile
+from pathlib import Path
+
+from referee.bots.manifest import sample_bots
+from referee.daemon.samples import packed
+from referee.store.house import House
+from referee.store.house.rows import TeamRow, VersionRow
+from tests.daemon.serving import Daemon, nothing_left, processes_of, serving, wait_for
+
+QUIET = ("--no-web", "--bots", "none", "--variant", "underdog", "--pace", "5")
+
+
+def bot_folder(folder: Path, *, build: str = "", crash: bool = False, extra: str = "") -> bytes:
+    """An archive of a bot that plays the highest card, or dies of it."""
+    shutil.copytree(sample_bots()["highest"], folder)
+    (folder / "bot.toml").write_text(
+        f'name = "whatever"\ncommand = ["{sys.executable}", "bot.py"]\n{build}\n'
+    )
+    code = "raise SystemExit('no such luck')\n" if crash else ""
+    source = next(path for path in folder.glob("*.py"))
+    (folder / "bot.py").write_text(code + source.read_text() + extra)
+    return packed(folder)
+
+
+def team(house: House, name: str = "Reds") -> TeamRow:
+    house.teams.add(name, by="a test")
+    return house.teams.named(name)
+
+
+def judged(daemon: Daemon, version: VersionRow) -> VersionRow:
+    """The version, once it has come to its verdict."""
+
+    def look() -> VersionRow | None:
+        assert daemon.process.poll() is None, daemon.said
+        with daemon.house() as house:
+            now = house.versions.get(version.id)
+        return now if now.state in ("playing", "rejected", "retired") else None
+
+    return wait_for(look, f"the verdict on {version.name}; {daemon.said}")
+
+
+def test_a_good_bot_plays_and_a_bad_one_is_told_why(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with House.open(data) as house:
+        reds = team(house)
+        good = house.submissions.keep("rocky", reds, bot_folder(tmp_path / "good"))
+        bad = house.submissions.keep("rocky", reds, bot_folder(tmp_path / "bad", crash=True))
+        house.submissions.keep("other", reds, bot_folder(tmp_path / "other", extra="# other\n"))
+    with serving(data, *QUIET) as daemon:
+        assert judged(daemon, good).state == "playing", daemon.said
+        assert judged(daemon, bad).state == "rejected", daemon.said
+        with daemon.house() as house:
+            told = house.versions.told(bad.id)
+            assert "no such luck" in told
+            assert str(tmp_path) not in told
+            assert "passed" in house.versions.told(good.id)
+            # The old version plays on.
+            assert house.bots.named("rocky").active == good.id
+        daemon.wait_for_games()
+        assert daemon.stop() == 0
+    assert "Traceback" not in daemon.said
+
+
+def test_what_cannot_be_a_bot_is_rejected(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    outside = io.BytesIO()
+    with tarfile.open(fileobj=outside, mode="w:") as archive:
+        member = tarfile.TarInfo("../../escaped.txt")
+        member.size = 5
+        archive.addfile(member, io.BytesIO(b"hello"))
+    nothing = io.BytesIO()
+    with tarfile.open(fileobj=nothing, mode="w:") as archive:
+        archive.addfile(tarfile.TarInfo("readme"))
+    with House.open(data) as house:
+        reds = team(house)
+        versions = [
+            house.submissions.keep("a", reds, outside.getvalue()),
+            house.submissions.keep("b", reds, nothing.getvalue()),
+            house.submissions.keep("c", reds, b"this is no archive at all" * 50),
+            house.submissions.keep(
+                "d",
+                reds,
+                bot_folder(tmp_path / "d", build='build = ["sh", "-c", "echo woe; exit 3"]'),
+            ),
+        ]
+    with serving(data, *QUIET) as daemon:
+        found = [judged(daemon, version) for version in versions]
+        assert {version.state for version in found} == {"rejected"}
+        with daemon.house() as house:
+            told = [house.versions.told(version.id) for version in versions]
+        assert "leads out of the folder" in told[0]
+        assert "bot.toml" in told[1]
+        assert "cannot be unpacked" in told[2]
+        assert "woe" in told[3]
+        assert not any("Traceback" in each for each in told)
+        assert daemon.stop() == 0
+    assert not (tmp_path / "escaped.txt").exists()
+    assert not (data / "escaped.txt").exists()
+
+
+def test_a_kill_in_the_middle_leaves_it_in_the_queue(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    slow = 'build = ["sh", "-c", "while [ ! -e %s ]; do sleep 0.05; done"]' % (tmp_path / "go")
+    with House.open(data) as house:
+        version = house.submissions.keep(
+            "rocky", team(house), bot_folder(tmp_path / "rocky", build=slow)
+        )
+    with serving(data, *QUIET) as daemon:
+
+        def state() -> str:
+            with daemon.house() as house:
+                return house.versions.get(version.id).state
+
+        wait_for(lambda: state() == "building", "the build to begin")
+        wait_for(
+            lambda: any(b"sleep" in _command(pid) for pid in processes_of(daemon.process.pid)),
+            "the build to run",
+        )
+        below = processes_of(daemon.process.pid)
+        daemon.kill()
+        wait_for(lambda: nothing_left(below), "everything to be gone")
+    (tmp_path / "go").touch()
+    with serving(data, *QUIET) as daemon:
+        assert judged(daemon, version).state == "playing", daemon.said
+        assert daemon.stop() == 0
+
+
+def _command(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""

@@ -1,0 +1,86 @@
+"""Tournaments that the daemon is asked for, among bots that were handed in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from referee.reports.standings import read_standings
+from referee.store.connect import FILE
+from referee.store.database import Store
+from referee.store.house.rows import TournamentRow
+from referee.tournament.spec import Spec
+from tests.daemon.serving import Daemon, serving, wait_for
+
+PLAIN = ("--no-web", "--bots", "none", "--variant", "underdog", "--pace", "1")
+
+
+def asked(daemon: Daemon, spec: Spec) -> TournamentRow:
+    with daemon.house() as house:
+        return house.tournaments.ask(msgspec.json.encode(spec).decode(), by="a test")
+
+
+def over(daemon: Daemon, row: TournamentRow) -> TournamentRow:
+    def look() -> TournamentRow | None:
+        assert daemon.process.poll() is None, daemon.said
+        with daemon.house() as house:
+            now = house.tournaments.get(row.id)
+        return now if now.state in ("finished", "failed") else None
+
+    return wait_for(look, f"the end of tournament {row.id}; {daemon.said}")
+
+
+def test_a_tournament_is_played_beside_the_ladder(tmp_path: Path) -> None:
+    spec = Spec(name="cup", variants=("underdog",), bots=("random", "lowest", "highest"), games=8)
+    with serving(tmp_path / "data", *PLAIN) as daemon:
+        daemon.wait_for_games()
+        row = asked(daemon, spec)
+        bad = asked(daemon, Spec(name="x", variants=("underdog",), bots=("random", "nobody")))
+        assert over(daemon, row).state == "finished", daemon.said
+        failed = over(daemon, bad)
+        assert failed.state == "failed"
+        assert "nobody does not play here" in failed.told
+        assert daemon.stop() == 0
+    found = read_standings(daemon.data / "tournaments" / str(row.id))
+    assert (found.name, found.played, found.finished) == ("cup", 24, True)
+    assert {each.name for each in found.tables[0].rows} == {"random", "lowest", "highest"}
+    assert (daemon.data / "tournaments" / str(row.id) / "standings.md").exists()
+
+
+def test_a_tournament_goes_on_after_a_kill(tmp_path: Path) -> None:
+    # Slow enough to be caught in the middle: two chunks at least.
+    spec = Spec(name="cup", variants=("deck",), bots=("random", "lowest", "highest"), games=60)
+    data = tmp_path / "data"
+    folder = data / "tournaments" / "1"
+
+    def games() -> int:
+        if not (folder / FILE).exists():
+            return 0
+        with Store.read(folder) as store:
+            return sum(store.counts().values())
+
+    with serving(data, *PLAIN) as daemon:
+        daemon.wait_for_games()
+        row = asked(daemon, spec)
+        wait_for(lambda: games() > 0, f"the first games; {daemon.said}")
+        daemon.kill()
+    before = games()
+    assert before > 0
+    with serving(data, *PLAIN) as daemon:
+        assert over(daemon, row).state == "finished", daemon.said
+        assert daemon.stop() == 0
+    assert read_standings(folder).played == 180
+
+
+def test_a_tournament_can_be_called_off(tmp_path: Path) -> None:
+    spec = Spec(name="cup", variants=("deck",), bots=("random", "lowest"), games=1_000_000)
+    with serving(tmp_path / "data", *PLAIN) as daemon:
+        daemon.wait_for_games()
+        row = asked(daemon, spec)
+        wait_for(lambda: "state=playing" in daemon.said, "its start")
+        with daemon.house() as house:
+            house.tournaments.cancel(row.id, by="a test")
+        wait_for(lambda: "state=cancelled" in daemon.said, "its end")
+        daemon.wait_for_games(len(daemon.games()))
+        assert daemon.stop() == 0

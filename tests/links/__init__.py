@@ -1,0 +1,78 @@
+"""Tests of the links, and the peers that they talk to."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import zmq
+
+from referee.links.keys import KeyPair
+from referee.links.router import Arrival, Router
+
+PATIENCE_S = 20.0
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Wait for something that is bound to happen."""
+    give_up = time.monotonic() + PATIENCE_S
+    while not holds():
+        assert time.monotonic() < give_up, "it did not happen"
+        time.sleep(0.005)
+
+
+def next_arrival(router: Router) -> Arrival:
+    found: list[Arrival] = []
+
+    def came() -> bool:
+        arrival = router.receive()
+        if arrival is not None:
+            found.append(arrival)
+        return bool(found)
+
+    until(came)
+    return found[0]
+
+
+def next_departures(router: Router) -> list[int]:
+    found: list[int] = []
+
+    def came() -> bool:
+        found.extend(router.departures())
+        return bool(found)
+
+    until(came)
+    return found
+
+
+@contextmanager
+def dealer(
+    endpoint: str,
+    *,
+    keys: KeyPair | None = None,
+    server: str | None = None,
+    identity: bytes | None = None,
+    rcvhwm: int | None = None,
+) -> Iterator[zmq.Socket[bytes]]:
+    """A bot's end, in a context of its own."""
+    context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+    socket = context.socket(zmq.DEALER)
+    socket.linger = 0
+    socket.rcvtimeo = int(PATIENCE_S * 1000)
+    if identity is not None:
+        socket.routing_id = identity
+    if rcvhwm is not None:
+        socket.rcvhwm = rcvhwm
+        socket.rcvbuf = 4096
+    if keys is not None:
+        assert server is not None
+        socket.curve_publickey = keys.public.encode()
+        socket.curve_secretkey = keys.secret.encode()
+        socket.curve_serverkey = server.encode()
+    socket.connect(endpoint)
+    try:
+        yield socket
+    finally:
+        socket.close()
+        context.term()

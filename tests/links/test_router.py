@@ -1,0 +1,339 @@
+"""The ROUTER with real peers: who is who, who is gone, who does not read."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import zmq
+
+from referee.links.doorkeeper import UNKNOWN_KEY
+from referee.links.keys import new_keys
+from referee.links.router import (
+    HOARDED,
+    LARGEST_MESSAGE,
+    NO_HANDSHAKE,
+    SEND_MARK,
+    UNHEARD_BYTES,
+    BadEndpoint,
+    Delivery,
+    Router,
+)
+from tests.links import dealer, next_arrival, next_departures, until
+
+LOOPBACK = "tcp://127.0.0.1:0"
+
+
+@pytest.fixture
+def plain() -> Iterator[Router]:
+    router = Router(LOOPBACK)
+    yield router
+    router.close()
+
+
+def test_a_message_and_its_answer(plain: Router) -> None:
+    assert plain.endpoint.startswith("tcp://127.0.0.1:")
+    assert plain.receive() is None
+    with dealer(plain.endpoint) as bot:
+        bot.send(b"one")
+        bot.send_multipart([b"two", b"three", b""])
+        first, second = next_arrival(plain), next_arrival(plain)
+        assert (first.parts, second.parts) == ([b"one"], [b"two", b"three", b""])
+        assert (first.peer, first.connection, first.user) == (second.peer, second.connection, "")
+        assert plain.send(first.peer, [b"a", b"b"]) is Delivery.SENT
+        assert [bot.recv(), bot.recv()] == [b"a", b"b"]
+        connection = plain.connection(first.peer)
+        assert connection is not None
+        assert connection.address == "127.0.0.1"
+
+
+def test_a_connection_that_ends_is_told_once(plain: Router) -> None:
+    with dealer(plain.endpoint) as bot:
+        bot.send(b"x")
+        arrival = next_arrival(plain)
+        assert plain.departures() == []
+    departed = next_departures(plain)
+    assert departed == [arrival.connection]
+    assert plain.departures() == []
+    assert plain.send(arrival.peer, [b"x"]) is Delivery.GONE
+    assert plain.connection(arrival.peer) is None
+
+
+def test_what_was_sent_before_the_end_is_heard(plain: Router) -> None:
+    with dealer(plain.endpoint) as bot:
+        bot.send(b"0")
+        arrival = next_arrival(plain)
+        bot.send(b"1")
+        bot.send(b"2")
+        plain_socket = plain.poller_items[0][0]
+        assert plain_socket.poll(20_000)
+        bot.linger = 5_000
+    departed = next_departures(plain)
+    late = [next_arrival(plain), next_arrival(plain)]
+    assert [each.parts for each in late] == [[b"1"], [b"2"]]
+    assert {each.connection for each in late} == {arrival.connection} == set(departed)
+    assert plain.departures() == []
+
+
+def test_one_who_was_gone_before_he_was_heard(plain: Router) -> None:
+    with dealer(plain.endpoint) as bot:
+        bot.linger = 5_000
+        bot.send(b"x")
+        monitor = plain.poller_items[1][0]
+    assert monitor.poll(20_000)
+    arrival = next_arrival(plain)
+    until(lambda: plain.departures() == [arrival.connection])
+    assert plain.connection(arrival.peer) is None
+
+
+def test_a_number_is_never_given_twice(plain: Router) -> None:
+    numbers = []
+    for _ in range(5):
+        with dealer(plain.endpoint, identity=b"same") as bot:
+            bot.send(b"x")
+            arrival = next_arrival(plain)
+            assert arrival.peer == b"same"
+            numbers.append(arrival.connection)
+        until(lambda: plain.departures() == numbers[-1:])
+    assert numbers == sorted(set(numbers))
+
+
+def test_a_killed_process_departs(plain: Router) -> None:
+    program = """
+import sys, time, zmq
+socket = zmq.Context().socket(zmq.DEALER)
+socket.connect(sys.argv[1])
+socket.send(b"up")
+time.sleep(60)
+"""
+    with subprocess.Popen([sys.executable, "-c", program, plain.endpoint]) as process:
+        arrival = next_arrival(plain)
+        process.kill()
+        until(lambda: plain.departures() == [arrival.connection])
+
+
+def test_a_peer_that_does_not_read_is_full_and_memory_stays(plain: Router) -> None:
+    with dealer(plain.endpoint, rcvhwm=1) as deaf, dealer(plain.endpoint) as other:
+        deaf.send(b"x")
+        peer = next_arrival(plain).peer
+        other.send(b"y")
+        reader = next_arrival(plain).peer
+        data = b"z" * 50_000
+        sent = 0
+        while plain.send(peer, left := [data] * 10) is Delivery.SENT:
+            sent += 10
+            assert sent <= 2 * SEND_MARK
+        assert left
+        before = _resident_bytes()
+        for _ in range(20_000):
+            assert plain.send(peer, [data]) is Delivery.FULL
+        assert _resident_bytes() - before < 20_000_000
+        assert plain.send(reader, [b"ok"]) is Delivery.SENT
+        assert other.recv() == b"ok"
+
+
+def test_a_message_without_measure_ends_the_connection(plain: Router) -> None:
+    with dealer(plain.endpoint) as bot:
+        bot.send(b"x")
+        arrival = next_arrival(plain)
+        bot.send(b"x" * (LARGEST_MESSAGE + 1))
+        until(lambda: plain.departures() == [arrival.connection])
+        assert plain.receive() is None
+
+
+def test_one_can_be_hung_up_on(plain: Router) -> None:
+    with dealer(plain.endpoint) as bot, dealer(plain.endpoint) as other:
+        bot.send(b"x")
+        arrival = next_arrival(plain)
+        other.send(b"y")
+        peer = next_arrival(plain).peer
+        plain.cut(arrival.peer)
+        until(lambda: plain.departures() == [arrival.connection])
+        plain.cut(arrival.peer)
+        assert plain.send(peer, [b"still here"]) is Delivery.SENT
+        assert other.recv() == b"still here"
+
+
+def test_garbage_costs_nothing(plain: Router) -> None:
+    with _stranger(plain, b"GET / HTTP/1.1\r\n\r\n" * 10), dealer(plain.endpoint) as bot:
+        bot.send(b"x")
+        # To libzmq this looks like an ancient version of its protocol: it may make a message of it.
+        arrival = next_arrival(plain)
+        while arrival.parts != [b"x"]:
+            arrival = next_arrival(plain)
+        assert plain.send(arrival.peer, [b"ok"]) is Delivery.SENT
+        assert bot.recv() == b"ok"
+
+
+def test_a_message_without_end_ends_the_connection(plain: Router) -> None:
+    """ZMTP by hand: libzmq's own end would send nothing before the last part is there."""
+    name = b"NULL".ljust(20, b"\0")
+    hello = b"\xff" + bytes(8) + b"\x7f\x03\x00" + name + bytes(32)
+    ready = b"\x05READY\x0bSocket-Type" + (6).to_bytes(4, "big") + b"DEALER"
+    part = b"\x03" + (60_000).to_bytes(8, "big") + bytes(60_000)
+    host, port = plain.endpoint.removeprefix("tcp://").split(":")
+    before, sent = _resident_bytes(), 0
+    with socket.create_connection((host, int(port))) as stranger:
+        stranger.sendall(hello)
+        while b"READY" not in stranger.recv(300):
+            pass
+        stranger.sendall(b"\x04" + bytes([len(ready)]) + ready)
+        stranger.recv(300)
+        with contextlib.suppress(OSError):
+            while sent < 3 * UNHEARD_BYTES:
+                stranger.sendall(part)
+                sent += len(part)
+                plain.departures()
+                plain.guard()
+    assert UNHEARD_BYTES <= sent < 2 * UNHEARD_BYTES
+    assert plain.refused[HOARDED] > 0
+    assert plain.receive() is None
+    assert _resident_bytes() - before < 2 * UNHEARD_BYTES
+
+
+# CURVE.
+
+
+@contextmanager
+def curved(names: dict[str, str]) -> Iterator[tuple[Router, str]]:
+    keys = new_keys()
+    router = Router(LOOPBACK, secret=keys.secret, known=names.get)
+    try:
+        yield router, keys.public
+    finally:
+        router.close()
+
+
+def test_a_known_key_has_a_name() -> None:
+    first, second = new_keys(), new_keys()
+    names = {first.public: "Ann 1", second.public: "Bob"}
+    with curved(names) as (router, server):
+        with dealer(router.endpoint, keys=first, server=server) as ann:
+            ann.send(b"x")
+            assert next_arrival(router).user == "Ann 1"
+        # A name belongs to its key, whatever routing id somebody has taken over.
+        with dealer(router.endpoint, keys=first, server=server, identity=b"id") as ann:
+            ann.send(b"x")
+            assert next_arrival(router).user == "Ann 1"
+        with dealer(router.endpoint, keys=second, server=server, identity=b"id") as bob:
+            bob.send(b"x")
+            assert next_arrival(router).user == "Bob"
+
+
+def test_an_unknown_key_is_refused_and_counted() -> None:
+    known = new_keys()
+    with (
+        curved({known.public: "Ann"}) as (router, server),
+        dealer(router.endpoint, keys=new_keys(), server=server) as stranger,
+        dealer(router.endpoint, keys=known, server=server) as ann,
+    ):
+        stranger.send(b"let me in")
+        ann.send(b"x")
+        assert next_arrival(router).user == "Ann"
+        until(lambda: router.refused[UNKNOWN_KEY] > 0)
+        assert router.receive() is None
+        assert router.departures() == []
+        assert router.refused[NO_HANDSHAKE] == 0
+
+
+def test_without_a_key_there_is_no_handshake() -> None:
+    with curved({}) as (router, _), dealer(router.endpoint) as stranger:
+        stranger.send(b"let me in")
+
+        def counted() -> bool:
+            router.departures()
+            return router.refused.total() > 0
+
+        until(counted)
+        assert router.receive() is None
+
+
+@pytest.mark.parametrize("garbage", [b"GET / HTTP/1.1\r\n\r\n", b"\xff" * 500, b"\0" * 500])
+def test_garbage_costs_a_counter(garbage: bytes) -> None:
+    with curved({}) as (router, _), _stranger(router, garbage):
+
+        def counted() -> bool:
+            router.departures()
+            return router.refused[NO_HANDSHAKE] > 0
+
+        until(counted)
+        assert router.receive() is None
+
+
+def test_a_key_can_become_known_while_it_knocks() -> None:
+    keys = new_keys()
+    names: dict[str, str] = {}
+    with (
+        curved(names) as (router, server),
+        dealer(router.endpoint, keys=keys, server=server) as bot,
+    ):
+        bot.send(b"x")
+        until(lambda: router.refused[UNKNOWN_KEY] > 0)
+        names[keys.public] = "late"
+        with dealer(router.endpoint, keys=keys, server=server) as again:
+            again.send(b"y")
+            assert next_arrival(router).user == "late"
+
+
+# Endpoints.
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "told"),
+    [
+        ("nonsense", "write it as tcp://ADDRESS:PORT"),
+        ("tcp://127.0.0.1:99999", "write it as tcp://ADDRESS:PORT"),
+        ("tcp://192.0.2.1:0", "cannot assign requested address"),
+        ("smoke://signal", "protocol not supported"),
+    ],
+)
+def test_a_bad_endpoint_is_one_sentence(endpoint: str, told: str) -> None:
+    with pytest.raises(BadEndpoint) as caught:
+        Router(endpoint)
+    assert str(caught.value) == f"cannot listen on {endpoint}: {told}"
+
+
+def test_an_endpoint_in_use_is_one_sentence(plain: Router) -> None:
+    with pytest.raises(BadEndpoint, match="address already in use"):
+        Router(plain.endpoint)
+
+
+def test_ipc_works_too(tmp_path: Path) -> None:
+    router = Router(f"ipc://{tmp_path}/s")
+    with dealer(router.endpoint) as bot:
+        bot.send(b"x")
+        arrival = next_arrival(router)
+        router.cut(arrival.peer)
+        until(lambda: router.departures() == [arrival.connection])
+    router.close()
+
+
+def test_closing_leaves_no_descriptor() -> None:
+    before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208
+    for _ in range(3):
+        with curved({}) as (router, _):
+            assert router.receive() is None
+    assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
+
+
+@contextmanager
+def _stranger(router: Router, says: bytes) -> Iterator[None]:
+    host, port = router.endpoint.removeprefix("tcp://").split(":")
+    with socket.create_connection((host, int(port))) as stranger:
+        stranger.sendall(says)
+        yield
+
+
+def _resident_bytes() -> int:
+    pages = Path("/proc/self/statm").read_text().split()[1]
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+
+assert zmq.has("curve"), "these tests need a libzmq with CURVE"

@@ -1,0 +1,111 @@
+"""What strangers hand in is bounded, and told so in a sentence, before anything of it is read."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from referee.bots import contents as module
+from referee.bots.building import BuildFailed, built
+from referee.bots.contents import TooMuch, contents, hash_folder, remove
+from referee.bots.manifest import BadBot, find_bot, read_bot
+from tests.confinement.offered import confined, walls
+
+
+def a_bot(folder: Path, *lines: str) -> Path:
+    folder.mkdir()
+    (folder / "bot.toml").write_text("\n".join(['name = "b"', 'command = ["sh"]', *lines]))
+    return folder
+
+
+def deepen(folder: Path, levels: int) -> None:
+    """As many folders within one another, however long their path is."""
+    here = os.open(folder, os.O_RDONLY)
+    for _ in range(levels):
+        os.mkdir("d", dir_fd=here)
+        below = os.open("d", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = below
+    os.close(here)
+
+
+@pytest.mark.parametrize("levels", [65, 1_000, 3_000])
+def test_a_folder_that_is_too_deep(tmp_path: Path, levels: int) -> None:
+    folder = a_bot(tmp_path / "b")
+    deepen(folder, levels)
+    with pytest.raises(BadBot, match=rf"^{folder}: more than 64 folders within one another in it$"):
+        read_bot(folder)
+    remove(folder)
+    assert not folder.exists()
+
+
+def test_what_is_not_too_much(tmp_path: Path) -> None:
+    folder = a_bot(tmp_path / "b")
+    deepen(folder, 64)
+    assert len(contents(folder)) == 65
+    assert read_bot(folder).hash == hash_folder(folder)
+
+
+def test_a_file_that_is_larger_than_any_disk(tmp_path: Path) -> None:
+    folder = a_bot(tmp_path / "b")
+    with (folder / "large").open("wb") as file:
+        file.truncate(1 << 42)
+    with pytest.raises(BadBot, match=rf"^{folder}: larger than 2G in all$"):
+        read_bot(folder)
+    with pytest.raises(BadBot, match=r"large is larger than 2G$"):
+        find_bot(f"b=cat {folder / 'large'}")
+
+
+def test_a_manifest_that_is_no_text(tmp_path: Path) -> None:
+    folder = a_bot(tmp_path / "b")
+    with (folder / "bot.toml").open("wb") as file:
+        file.truncate(1 << 42)
+    with pytest.raises(BadBot, match=r"bot\.toml: larger than 1000000 bytes, so no manifest$"):
+        read_bot(folder)
+    (folder / "bot.toml").unlink()
+    os.mkfifo(folder / "bot.toml")
+    with pytest.raises(BadBot, match=r"bot\.toml: no plain file$"):
+        read_bot(folder)
+
+
+def test_many_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_FILES", 10)
+    folder = a_bot(tmp_path / "b")
+    for number in range(9):
+        os.mkfifo(folder / str(number))
+    read_bot(folder)
+    (folder / "one more").touch()
+    with pytest.raises(TooMuch, match=r"more than 10 files and folders in it"):
+        contents(folder)
+
+
+DEEP = 'build = ["sh", "-c", "i=0; while [ $i -lt 1501 ]; do mkdir d; cd d; i=$((i+1)); done"]'
+
+
+def test_a_build_that_makes_too_much(tmp_path: Path) -> None:
+    bot = read_bot(a_bot(tmp_path / "b", DEEP))
+    with pytest.raises(BuildFailed, match=r"^b: the build made what cannot be kept: more than 64"):
+        built(bot, cache=tmp_path / "cache")
+    assert [path.suffix for path in (tmp_path / "cache").iterdir()] == [".lock"]
+
+
+@walls
+def test_a_confined_build_that_makes_too_much(tmp_path: Path) -> None:
+    bot = read_bot(a_bot(tmp_path / "b", DEEP))
+    with pytest.raises(
+        BuildFailed, match=r"the build made what cannot be kept: it has more than 64"
+    ):
+        built(bot, confined, cache=tmp_path / "cache")
+
+
+@walls
+def test_a_confined_build_that_cannot_be_packed(tmp_path: Path) -> None:
+    build = 'build = ["sh", "-c", "echo text > made; chmod 0 made"]'
+    bot = read_bot(a_bot(tmp_path / "b", build))
+    with pytest.raises(
+        BuildFailed, match=r"tar, which packs what the build made, exited with"
+    ) as no:
+        built(bot, confined, cache=tmp_path / "cache")
+    assert "made" in no.value.quoted

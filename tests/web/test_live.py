@@ -1,0 +1,225 @@
+"""Live events: from the coordinator's socket to followers, over real sockets."""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import zmq
+
+from referee.store.house import House
+from tests.web.contest import Contest
+from tests.web.serving import PATIENCE_S, Web, serving, until
+from tests.web.test_shown import freeze
+
+GAME = "1/7-3"
+
+
+class Coordinator:
+    """What the daemon publishes; the ZeroMQ socket is a real one."""
+
+    def __init__(self, data: Path) -> None:
+        self._context = zmq.Context()
+        self._socket = self._context.socket(zmq.PUB)
+        self._socket.set(zmq.SNDHWM, 10_000)
+        self._socket.bind(f"ipc://{data / 'live.ipc'}")
+
+    def tell(self, kind: str, **fields: object) -> None:
+        body = json.dumps({"type": kind, **fields}).encode()
+        self._socket.send_multipart([b"live", body])
+
+    def tell_until(self, true: Any, kind: str, **fields: object) -> None:
+        """Again and again: a subscriber that has just come may miss the first."""
+
+        def told() -> bool:
+            self.tell(kind, **fields)
+            return bool(true())
+
+        until(told, f"nobody heard of {kind}")
+
+    def close(self) -> None:
+        self._context.destroy(linger=0)
+
+
+@contextmanager
+def live(contest: Contest, **settings: Any) -> Iterator[tuple[Web, Coordinator]]:
+    """A web process that hears a coordinator."""
+    coordinator = Coordinator(contest.data)
+    try:
+        with serving(contest.data, **settings) as web:
+            coordinator.tell_until(
+                lambda: web.get("/healthz").json["heard_s"] is not None, "counters", values={"x": 1}
+            )
+            yield web, coordinator
+    finally:
+        coordinator.close()
+
+
+class Follower:
+    """A client that reads a stream as it comes."""
+
+    def __init__(self, web: Web, asked: str = "", token: str = "", last: str = "") -> None:
+        address = urlsplit(web.url)
+        self._connection = socket.create_connection((address.hostname, address.port), PATIENCE_S)
+        head = f"GET /api/v1/events{asked} HTTP/1.1\r\nHost: x\r\n"
+        head += f"Authorization: Bearer {token}\r\n" if token else ""
+        head += f"Last-Event-ID: {last}\r\n" if last else ""
+        self._connection.sendall(f"{head}\r\n".encode())
+        self.text = b""
+        self._read_until(b": following")
+        assert self.text.startswith(b"HTTP/1.1 200 ")
+        assert b"text/event-stream" in self.text
+
+    def __enter__(self) -> Follower:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.close()
+
+    def _read_until(self, mark: bytes) -> None:
+        deadline = time.monotonic() + PATIENCE_S
+        while mark not in self.text:
+            assert time.monotonic() < deadline, self.text
+            data = self._connection.recv(65_536)
+            assert data, self.text
+            self.text += data
+
+    def events(self, *, to: str) -> list[tuple[str, Any]]:
+        """All that came, up to an event that has this word in it."""
+        self._read_until(to.encode())
+        self._read_until(b"\n\n")
+        found, kind = [], ""
+        for line in self.text.decode().splitlines():
+            if line.startswith("event: "):
+                kind = line.removeprefix("event: ")
+            elif line.startswith("data: "):
+                found.append((kind, json.loads(line.removeprefix("data: "))))
+        return found
+
+
+def ended(**more: object) -> dict[str, object]:
+    players = ["red v2", "blue v1"]
+    told = {"game": GAME, "variant": "duel", "players": players, "winner": 1, "ending": "rules"}
+    return {**told, "scores": [1, 3], **more}
+
+
+def test_followers_hear_of_a_game_from_its_beginning_to_its_end(own: Contest) -> None:
+    with live(own) as (web, coordinator):
+        names = {"players": ["red v2", "blue v1"], "variant": "duel"}
+        with Follower(web) as all_of_it, Follower(web, "?only=ended,standings") as ends:
+            coordinator.tell("began", game=GAME, **names)
+            coordinator.tell("moved", game=GAME, move_number=1, lines=["red v2 plays 5."])
+            until(lambda: len(web.read("/live")["games"]) == 1, "nothing is live")
+            (game,) = web.read("/live")["games"]
+            assert (game["game"], game["moves"], game["lines"]) == (GAME, 1, ["red v2 plays 5."])
+            assert web.get("/metrics").body.count(b"referee_followers 2\n") == 1
+            coordinator.tell("ended", **ended())
+            coordinator.tell("standings", season="1", at="now")
+            heard = all_of_it.events(to="standings")
+            assert [kind for kind, _ in heard] == ["began", "moved", "ended", "standings"]
+            assert heard[2][1]["scores"] == [1, 3]
+            assert [kind for kind, _ in ends.events(to="standings")] == ["ended", "standings"]
+            last = all_of_it.text.decode().rpartition("id: ")[2].split()[0]
+        until(lambda: web.read("/live") == {"games": []}, "the game is still live")
+        with Follower(web, f"?game={GAME}", last=last) as late:
+            coordinator.tell("ended", **ended(game="1/1-1"))
+            coordinator.tell("moved", game=GAME, move_number=2, lines=[])
+            assert [kind for kind, _ in late.events(to="moved")] == ["moved"]
+        until(lambda: b"referee_followers 0\n" in web.get("/metrics").body, "followers stay")
+
+
+def test_who_is_connected(own: Contest) -> None:
+    with House.open(own.data) as house:
+        house.bots.new_token("guest", house.teams.named("Reds").id, by="tests")
+    with live(own) as (web, coordinator):
+        coordinator.tell("guests", names=["guest"])
+        until(lambda: web.read("/bots/guest")["bot"]["connected"], "it is not here")
+        assert web.read("/status")["connected"] == 1
+        coordinator.tell("guest", name="guest", state="departed")
+        until(lambda: not web.read("/bots/guest")["bot"]["connected"], "it is still here")
+
+
+def test_a_frozen_season_is_played_in_secret(own: Contest) -> None:
+    freeze(own, "2000-01-01T00:00:00.000Z")
+    with live(own) as (web, coordinator):
+        names = {"players": ["red v2", "blue v1"], "variant": "duel"}
+        with Follower(web) as public, Follower(web, token=own.organiser) as organiser:
+            coordinator.tell("began", game=GAME, **names)
+            coordinator.tell("moved", game=GAME, move_number=1, lines=["secret"])
+            coordinator.tell("ended", **ended())
+            coordinator.tell("standings", season="1", at="now")
+            heard = public.events(to="standings")
+            assert [kind for kind, _ in heard] == ["began", "ended", "standings"]
+            assert heard[1][1]["hidden"]
+            assert not {"winner", "scores", "ending"} & set(heard[1][1])
+            heard = organiser.events(to="standings")
+            assert [kind for kind, _ in heard] == ["began", "moved", "ended", "standings"]
+            assert heard[2][1]["winner"] == 1
+        assert web.read("/live") == {"games": []}
+
+
+def test_names_are_made_up_in_events_too(own: Contest) -> None:
+    with live(own, anonymous=True) as (web, coordinator):
+        names = {"players": ["red v2", "blue v1"], "variant": "duel"}
+        with Follower(web) as public:
+            coordinator.tell("began", game=GAME, **names)
+            coordinator.tell("moved", game=GAME, move_number=1, lines=["red v2 hits blue v1."])
+            coordinator.tell("submission", bot="blue", version=2, state="playing")
+            heard = str(public.events(to="submission"))
+        assert "blue" not in heard
+        assert "red v2" not in heard
+        assert heard.count("anon-") == 5
+
+
+def test_a_flood_of_ends_is_thinned(own: Contest) -> None:
+    with live(own) as (web, coordinator), Follower(web) as follower:
+        coordinator.tell("began", game=GAME, players=["red v2", "blue v1"], variant="duel")
+        for number in range(1, 2001):
+            coordinator.tell("ended", **ended(game=f"1/1-{number}"))
+        coordinator.tell("ended", **ended())
+        coordinator.tell("standings", season="1", at="now")
+        heard = follower.events(to="standings")
+        ends = [event["game"] for kind, event in heard if kind == "ended"]
+        assert ends[-1] == GAME
+        assert 12 < len(ends) < 1000
+
+
+def test_a_follower_that_does_not_read_costs_nothing(own: Contest) -> None:
+    with live(own) as (web, coordinator), Follower(web, "?only=standings") as reader:
+        with Follower(web):
+            line = "x" * 400
+            for number in range(40):
+                for _ in range(200):
+                    coordinator.tell("moved", game=GAME, move_number=number, lines=[line] * 10)
+                assert web.get("/healthz").status == 200
+            coordinator.tell("standings", season="1", at="now")
+            reader.events(to="standings")
+            memory = Path(f"/proc/{web.process.pid}/statm").read_text().split()[1]
+            assert int(memory) * 4096 < 400 * 1024 * 1024
+        assert web.read("/status")["season"] == "1"
+
+
+def test_no_more_followers_than_are_taken(own: Contest) -> None:
+    with live(own, limits={"followers_of_one": 2}) as (web, _):
+        with Follower(web), Follower(web):
+            reply = web.get("/api/v1/events")
+            assert (reply.status, reply.headers["retry-after"]) == (429, "30")
+        until(lambda: b"referee_followers 0\n" in web.get("/metrics").body, "followers stay")
+        with Follower(web):
+            pass
+
+
+def test_an_end_lets_followers_go(own: Contest) -> None:
+    with live(own) as (web, _), Follower(web) as follower:
+        assert web.process.stdin is not None
+        web.process.stdin.close()
+        assert web.process.wait(PATIENCE_S) == 0
+        follower._connection.settimeout(PATIENCE_S)
+        while follower._connection.recv(65_536):
+            pass
