@@ -123,7 +123,8 @@ def test_a_game_by_hand(window: Window, keep: Keep, variant: str) -> None:
     assert page.locator(".so-far li").count() > moves
     keep(page, f"over-{variant}")
     page.get_by_role("button", name="Play again").click()
-    page.wait_for_selector(SETTLED)
+    # Not before it is our move: while the bot thinks, the page calls itself again.
+    page.wait_for_selector("#sitting[data-state=yours]")
     page.get_by_role("button", name="Give up").click()
     expect(heading).to_have_text("You lost")
     expect(page.locator("#status")).to_contain_text("Ann gives up.")
