@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -20,7 +21,7 @@ from referee.daemon.terms import ServeTerms
 from referee.mistake import Mistake
 from referee.rules.registry import BUNDLED
 from referee.tournament.begin import cores
-from referee.tournament.spec import DEFAULT_TIME, Spec
+from referee.tournament.spec import DEFAULT_TIME, Spec, check
 
 DATA = Path("referee-data")
 BOTS = "tcp://127.0.0.1:7781"
@@ -102,11 +103,12 @@ def serve_command(
     }
     given = {key: value for key, value in asked.items() if value is not None}
     spec = replace(Spec(name=NAME, variants=tuple(BUNDLED), prior=True), **given)
+    check(spec)  # also where a season goes on and nothing of it will be used
     terms = ServeTerms(
         data=data,
         season=spec,
         given=tuple(given),
-        bots=None if bots == "none" else bots,
+        bots=_endpoint(bots),
         host=host,
         port=None if no_web else port,
         jobs=_jobs(jobs),
@@ -136,6 +138,14 @@ def _address(text: str) -> tuple[str, int]:
     if not colon or not host or not port.isdecimal() or int(port) > 65535:
         raise BadAddress(f"--web takes HOST:PORT, for example {WEB}, not {text!r}")
     return host.strip("[]"), int(port)
+
+
+def _endpoint(text: str) -> str | None:
+    if text == "none":
+        return None
+    if re.fullmatch(r"tcp://[^\s/]+:(\d{1,5}|\*)|ipc://\S+", text, re.ASCII) is None:
+        raise BadAddress(f"--bots takes tcp://ADDRESS:PORT, for example {BOTS}, not {text!r}")
+    return text
 
 
 def _jobs(jobs: int | None) -> int:

@@ -182,7 +182,8 @@ def test_the_stream_of_events(tmp_path: Path) -> None:
             msgspec.convert(line, Told)
     assert lines[-2]["tables"] == standings(tmp_path / "t")["tables"]
     assert lines[-1]["played"] == 12
-    assert [line["seed"] for line in lines[:-2] if line.get("seed") is not None] == []
+    # On a slow machine there are tables in between, which have the key and tell nothing.
+    assert "seed" not in json.dumps(lines[:-2]).replace('"seed": null', "")
     assert "Written to t: " in done.err
     with_file = referee(tmp_path, "tournament", *TWO, "--games", 2, "--events", "e.jsonl")
     assert with_file.status == 0

@@ -14,6 +14,7 @@ from referee.daemon.scoreboard import Snapshot
 from referee.record import Record
 from referee.store.database import Store
 from referee.verifying import verify
+from tests.cli.running import refuses
 from tests.daemon.serving import PATIENCE_S, Daemon, nothing_left, processes_of, serving, wait_for
 
 PLAIN = ("--no-web", "--bots", "none", "--variant", "underdog", "--variant", "duel")
@@ -124,3 +125,15 @@ def test_opponents_may_be_hidden_and_records_have_their_names(tmp_path: Path) ->
     assert {"season", "the daemon plays", "the daemon ends"} <= {
         msgspec.json.decode(line)["event"] for line in lines
     }
+
+
+def test_what_cannot_be_meant_is_refused_before_anything_is_made(tmp_path: Path) -> None:
+    refuses(
+        tmp_path,
+        {
+            "bots": (("serve", "--bots", "nonsense"), "--bots takes tcp://ADDRESS:PORT, .*"),
+            "web": (("serve", "--web", "127.0.0.1:x"), "--web takes HOST:PORT, .*"),
+            "variant": (("serve", "--variant", "nope"), "unknown variant .*"),
+            "time": (("serve", "--time", "soon"), "time: 'soon' is not a duration; .*"),
+        },
+    )

@@ -28,10 +28,8 @@ NOISE_S = 4.0 * PACE
 """What other tests on the same machine may cost a tournament of some games."""
 STARTING_S = 0.5 * PACE
 """And each start of a bot that has lost a game by a fault."""
-GONE_S = 5.0 * PACE
+GONE_S = 3.0 * PACE
 STDERR_BYTES = 64 * 1024
-UNHEARD = "closed its standard output"
-"""All that is known of a crash where the machine is too slow to tell within LAST_WORDS_MS more."""
 
 
 class Finding(Struct, frozen=True):
@@ -176,8 +174,7 @@ def judged_as_expected(played: Played, expected: Expected, level: str) -> None:
             assert record.at_fault == ()
         else:
             assert (record.at_fault, record.winner) == ((seat,), 1 - seat)
-            heard = PACE == 1 or UNHEARD not in record.fault.detail
-            assert expected.detail in record.fault.detail or not heard, told
+            assert expected.detail in record.fault.detail, told
             if record.fault.spent_us is not None and record.fault.limit_us is not None:
                 assert record.fault.spent_us < record.fault.limit_us + NOISE_S * 1e6, told
 
@@ -213,11 +210,8 @@ def honest_games_are(played: Played, without: Played) -> None:
     assert all(record.fault is None for record in played.of(*HONEST))
 
 
-def opponents_are_as_fast(played: Played) -> bool:
-    """Whether the others think as fast against the hostile bot as among themselves.
-
-    At their fastest: what else this machine has to do slows some of their moves, seldom all.
-    """
+def opponents_are_not_slowed(played: Played) -> None:
+    """Where a hostile bot is kept still, they think as fast as among themselves."""
 
     def least_us(games: list[Record]) -> int:
         return min(
@@ -227,7 +221,7 @@ def opponents_are_as_fast(played: Played) -> bool:
             if record.players[seat] != BAD
         )
 
-    return least_us(played.of(BAD)) < 1.3 * least_us(played.of(*HONEST)) + 3_000
+    assert least_us(played.of(BAD)) < 1.3 * least_us(played.of(*HONEST)) + 3_000
 
 
 def lost_no_more_time(played: Played, without: Played, case: Case) -> None:
@@ -236,9 +230,9 @@ def lost_no_more_time(played: Played, without: Played, case: Case) -> None:
     broken = sum(record.fault is not None for record in played.records) // case.at_once
     games, calls = len(played.of(BAD)) // case.at_once, len(HONEST) + 1
     lost_s = (games * case.lost_ms + calls * case.leaving_ms) / 1000
-    lost_s += broken * max(STARTING_S, calm_s)
+    lost_s += broken * STARTING_S
     thought_s = sum(map(sum, (record.spent_us for record in played.records))) / 1e6
-    assert played.measured.took_s - thought_s < lost_s + 5 * calm_s + NOISE_S
+    assert played.measured.took_s - thought_s < lost_s + 3 * calm_s + NOISE_S
 
 
 def nothing_is_left(scene: Scene, expected: Expected) -> None:

@@ -17,13 +17,10 @@ from tests.hostile.running import (
     logs_are_short,
     lost_no_more_time,
     nothing_is_left,
-    opponents_are_as_fast,
+    opponents_are_not_slowed,
     play_case,
 )
 from tests.hostile.scene import Scene
-
-ATTEMPTS = 4
-"""A busy machine slows everybody down, and not evenly; a hostile bot would do so each time."""
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -45,20 +42,8 @@ def test_case(case: Case, level: str, tmp_path: Path, programs: Path, without: W
         assert 0 < played.measured.peak_kb < MOST_KB
     if case.name in ("answers twice", "answers an old turn"):
         assert all(record.dropped > 0 for record in played.of(BAD))
-
-
-@pytest.mark.parametrize(
-    "case", [case for case in CASES if case.freeze], ids=lambda case: case.name
-)
-def test_opponents_keep_their_time(case: Case, level: str, tmp_path: Path, programs: Path) -> None:
-    """Of a bot that is held or refused while it is not to move, they notice nothing."""
-    if case.at(level).at_least:
-        pytest.skip(f"at level {level} it {case.at(level).outcome}")
-    for number in range(ATTEMPTS):
-        with Scene(tmp_path / f"tournament-{number}").set() as scene:
-            if opponents_are_as_fast(play_case(scene, case, level, programs)):
-                return
-    raise AssertionError(f"slowed down {ATTEMPTS} times out of {ATTEMPTS}")
+    if case.freeze and not expected.at_least:
+        opponents_are_not_slowed(played)
 
 
 def test_every_case_is_there() -> None:

@@ -12,7 +12,8 @@ from tests.arena.outside import wait_until
 from tests.arena.playing import MARK, left_of
 from tests.cli.running import PATIENCE_S, REFEREE, environment
 from tests.hostile.cases import CASES, Case
-from tests.hostile.running import GONE_S, put_honest, put_hostile
+from tests.hostile.pace import PACE
+from tests.hostile.running import put_honest, put_hostile
 from tests.hostile.scene import Scene
 
 STAYING = [case for case in CASES if {22, 23} & set(case.numbers)]
@@ -56,8 +57,8 @@ def test_killed_referee_leaves_nothing(
         finally:
             process.kill()
             process.communicate(timeout=PATIENCE_S)
-        wait_until(lambda: scene.processes() == [], GONE_S, "all bots, walls and keepers end")
-        wait_until(lambda: left_of(scene.mark) == [], GONE_S, "all workers end")
+        wait_until(lambda: scene.processes() == [], 5 * PACE, "all bots, walls and keepers end")
+        wait_until(lambda: left_of(scene.mark) == [], 5 * PACE, "all workers end")
         assert scene.files() == []
 
 
@@ -67,7 +68,7 @@ def test_the_mark_is_found(tmp_path: Path) -> None:
         word = f"{uuid.uuid4().hex}-{scene.mark}"
         with subprocess.Popen(["sh", "-c", "sleep 20; true", word]) as process:
             wait_until(
-                lambda: any(word in each for each in scene.processes()), GONE_S, "it is seen"
+                lambda: any(word in each for each in scene.processes()), 5 * PACE, "it is seen"
             )
             process.kill()
-        wait_until(lambda: scene.processes() == [], GONE_S, "it is gone")
+        wait_until(lambda: scene.processes() == [], 5 * PACE, "it is gone")

@@ -17,7 +17,7 @@ from referee.bots.process import BotProcess
 from referee.bots.starting import start_bot
 from tests.arena.outside import wait_until
 from tests.hostile.pace import PACE
-from tests.hostile.running import GONE_S, put_honest
+from tests.hostile.running import put_honest
 from tests.hostile.scene import Scene
 
 START_S = 10.0 * PACE
@@ -72,7 +72,7 @@ def test_no_confined_bot_runs_as_root(bot: Bot, level: str) -> None:
             assert numbers(process, "Seccomp") == {2}
     finally:
         process.close()
-    wait_until(lambda: not Path(f"/proc/{process.pid}").exists(), GONE_S, "the bot is gone")
+    wait_until(lambda: not Path(f"/proc/{process.pid}").exists(), 5 * PACE, "the bot is gone")
 
 
 def numbers(process: BotProcess, field: str) -> set[int]:
