@@ -8,10 +8,10 @@
 (d) python: Python sample bots (random against highest), many games at once and one at a time.
 
 Microseconds per bot answer over whole games, with every record kept, starts left out. Machines are
-noisy, so every figure has the floor measured right before and after it, and the medians of the
-ratios count. A neighbour on the same physical core slows Python down far more than system calls:
-a fixed piece of Python is timed around every measurement too, and measurements around which it was
-more than DISTURBED slower than its best are left out, if enough others remain.
+noisy, so all four play by turns, a slice of time each, with the floor measured right before and
+after every slice, and the medians of the ratios count. A neighbour on the same physical core slows
+Python down far more than system calls: a fixed piece of Python is timed around every slice too, and
+slices around which it was more than DISTURBED slower than its best are left out, if enough remain.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,15 +31,18 @@ from referee.arena.game import Setting
 from referee.arena.slot import House, Slot
 from referee.bots.manifest import Bot, find_bot
 from referee.clock import read_clock
-from referee.record import BotInfo
+from referee.record import BotInfo, Record
 from referee.rules.registry import build_variant
 from referee.schedule import pairing_games
 
 HERE = Path(__file__).parent
 BIN = HERE / "bin"
-EXCHANGES = 20_000
+EXCHANGES = 5_000
+SLICE_S = 0.08
+PLENTY = 200_000
+"""Games, more than a slot ever plays here."""
 DISTURBED = 1.15
-ENOUGH = 3
+ENOUGH = 9
 TARGETS = {"single": 2.5, "many": 1.0}
 
 
@@ -70,24 +72,33 @@ def yardstick_us() -> float:
     return (time.perf_counter() - began) * 1e6
 
 
-def arena_us(bots: tuple[Bot, Bot], games: int, at_once: int) -> float:
-    """Microseconds per answer, from the first finished game to the last."""
-    setting = Setting(
-        variant=build_variant("underdog", {}),
-        clock=read_clock("1s"),
-        players=(bots[0].name, bots[1].name),
-        bots=(BotInfo("", ""), BotInfo("", "")),
-    )
-    orders = pairing_games("bench", "underdog", *setting.players, games, hidden_chance=False)
-    records = Slot(bots, setting, House(at_once=at_once)).play(orders)
-    kept = [next(records)]
-    began = time.perf_counter()
-    kept.extend(records)
-    took = time.perf_counter() - began
-    faults = [record.fault for record in kept if record.fault is not None]
-    if faults:
-        sys.exit(f"bench: a bot was at fault: {faults[0]}")
-    return took * 1e6 / sum(len(record.moves) for record in kept[1:])
+class Stream:
+    """A pairing that plays on and on, looked at for a slice of time now and then."""
+
+    def __init__(self, bots: tuple[Bot, Bot], at_once: int) -> None:
+        setting = Setting(
+            variant=build_variant("underdog", {}),
+            clock=read_clock("1s"),
+            players=(bots[0].name, bots[1].name),
+            bots=(BotInfo("", ""), BotInfo("", "")),
+        )
+        orders = pairing_games("bench", "underdog", *setting.players, PLENTY, hidden_chance=False)
+        self.records = Slot(bots, setting, House(at_once=at_once)).play(orders)
+        self.slice_us()  # the start of the bots, and the first games of all
+
+    def slice_us(self) -> float:
+        """Microseconds per answer, from one finished game to a later one."""
+        kept: list[Record] = []
+        began = time.perf_counter()
+        until = began + SLICE_S
+        for record in self.records:
+            kept.append(record)
+            if (now := time.perf_counter()) > until:
+                break
+        for record in kept:
+            if record.fault is not None:
+                sys.exit(f"bench: a bot was at fault: {record.fault}")
+        return (now - began) * 1e6 / sum(len(record.moves) for record in kept)
 
 
 class Measurement(NamedTuple):
@@ -96,12 +107,15 @@ class Measurement(NamedTuple):
     yardstick: float
 
 
-def measure(run: Callable[[], float]) -> Measurement:
-    """One run between two floors and two yardsticks."""
-    yardstick, floor = yardstick_us(), floor_us()
-    took = run()
-    floor_after, yardstick_after = floor_us(), yardstick_us()
-    return Measurement(took, (floor + floor_after) / 2, max(yardstick, yardstick_after))
+class Quiet(NamedTuple):
+    """How fast the machine is just now, without the referee."""
+
+    floor: float
+    yardstick: float
+
+
+def quiet() -> Quiet:
+    return Quiet(floor_us(), yardstick_us())
 
 
 def undisturbed(measurements: list[Measurement], best: float) -> list[Measurement]:
@@ -121,28 +135,34 @@ def c_bots() -> tuple[Bot, Bot]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--repeats", type=int, default=15)
-    parser.add_argument("--games", type=int, default=1_500, help="games per measurement")
+    parser.add_argument("--repeats", type=int, default=60, help="slices of each kind")
     arguments = parser.parse_args()
     build()
     core = take_core()
     pinned = f"pinned to core {core.core}" if core else "NOT pinned: no core could be had"
     print(f"referee bench: {arguments.repeats} repeats, {pinned}", flush=True)
     python = (find_bot("random"), find_bot("highest"))
-    runs = {
-        "single": lambda: arena_us(c_bots(), arguments.games, 1),
-        "many": lambda: arena_us(c_bots(), 3 * arguments.games, 64),
-        "python": lambda: arena_us(python, arguments.games, 64),
-        "python_single": lambda: arena_us(python, arguments.games // 5, 1),
+    streams = {
+        "single": Stream(c_bots(), 1),
+        "many": Stream(c_bots(), 64),
+        "python": Stream(python, 64),
+        "python_single": Stream(python, 1),
     }
-    taken: dict[str, list[Measurement]] = {name: [] for name in runs}
+    taken: dict[str, list[Measurement]] = {name: [] for name in streams}
+    before = quiet()
     for _ in range(arguments.repeats):
-        for name, run in runs.items():
-            taken[name].append(measure(run))
+        for name, stream in streams.items():
+            took = stream.slice_us()
+            after = quiet()
+            floor = (before.floor + after.floor) / 2
+            taken[name].append(Measurement(took, floor, max(before.yardstick, after.yardstick)))
+            before = after
+    for stream in streams.values():
+        stream.records.close()
     best = min(each.yardstick for measurements in taken.values() for each in measurements)
     kept = {name: undisturbed(measurements, best) for name, measurements in taken.items()}
-    used, made = sum(map(len, kept.values())), len(runs) * arguments.repeats
-    print(f"{used} of {made} measurements used, the others were disturbed")
+    used, made = sum(map(len, kept.values())), len(streams) * arguments.repeats
+    print(f"{used} of {made} slices used, the others were disturbed")
     floors = [each.floor for measurements in kept.values() for each in measurements]
     times = {name: [each.took for each in measurements] for name, measurements in kept.items()}
     ratios = {
@@ -151,12 +171,12 @@ def main() -> None:
     }
     print(f"{'':14}{'µs/answer':>10}{'× floor':>9}{'aim':>7}")
     print(f"{'floor':14}{statistics.median(floors):10.2f}{1:9.2f}")
-    for name in runs:
+    for name in streams:
         aim = f"{TARGETS[name]:7.1f}" if name in TARGETS else ""
         middle = statistics.median(times[name])
         print(f"{name:14}{middle:10.2f}{statistics.median(ratios[name]):9.2f}{aim}")
     result: dict[str, object] = {"floor_us": round(statistics.median(floors), 3)}
-    for name in runs:
+    for name in streams:
         result[f"{name}_us"] = round(statistics.median(times[name]), 3)
         result[f"{name}_ratio"] = round(statistics.median(ratios[name]), 3)
     result["pinned"] = core is not None
