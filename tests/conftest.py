@@ -8,9 +8,13 @@ level, or take the variable away.
 from __future__ import annotations
 
 import os
+import signal
 
 from referee.bots.confinement.probe import EVERYWHERE
 from tests.hostile.conftest import name_what_is_lacking
 
 os.environ.setdefault(EVERYWHERE, "none")
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # Started in the background by a shell: what the tests start would ignore Ctrl-C as well.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 pytest_terminal_summary = name_what_is_lacking

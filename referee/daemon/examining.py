@@ -75,7 +75,10 @@ def main() -> None:
     threading.Thread(target=_watch, daemon=True).start()
 
     def say(finding: Finding) -> None:
-        out.write(msgspec.json.encode(finding) + b"\n")
+        try:
+            out.write(msgspec.json.encode(finding) + b"\n")
+        except BrokenPipeError:
+            os._exit(1)  # whoever asked is gone, and the watch has not seen it yet
 
     try:
         say(_examine(request, say))

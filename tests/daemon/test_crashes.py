@@ -119,6 +119,8 @@ def test_kills_in_a_row_lose_nothing_and_double_nothing(tmp_path: Path) -> None:
         with serving(data, *options) as daemon:
             wait_for(partial(all_done, daemon, tournament), f"the end of it all; {daemon.said}")
             daemon.wait_for_games(len(safe[0]))
+            # All of it may have been done before; a signal is for a daemon that is up.
+            wait_for(lambda: "the daemon plays" in daemon.said, f"the daemon; {daemon.said}")
             below = processes_of(daemon.process.pid)
             assert daemon.stop() == 0, daemon.said
             wait_for(partial(nothing_left, below), "everything to be gone")

@@ -177,6 +177,8 @@ class Sitting:
         """End it as soon as the bot can be left alone."""
         with self._changed:
             self._leaving = self._leaving or why
+            if self._state == "yours":
+                self._state = "thinking"  # nothing more is asked of the person
             self._changed.notify_all()
 
     def wait(self, within_s: float) -> None:
@@ -278,6 +280,7 @@ class Sitting:
                 if self._leaving or left_s <= 0:
                     minutes = round(IDLE_S / 60)
                     away = f"{self.terms.person} was away for {minutes} minutes."
+                    self._state = "thinking"
                     raise Left(self._leaving or away)
                 self._changed.wait(left_s)
             return self._move
