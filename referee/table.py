@@ -21,6 +21,10 @@ Request = tuple[dict[str, Any], list[dict[str, Any]], Sequence[int | str] | None
 """View, events and legal moves: what a seat is sent on its turn."""
 
 
+UNKNOWN = -1
+"""Instead of a CPU time, where nobody measures it."""
+
+
 class Table:
     """A variant being played."""
 
@@ -65,7 +69,7 @@ class Table:
         self._faults: list[Fault | None] = [None, None]
         self._answers: list[Any] = [None, None]
         self._spent_us = [0, 0]
-        self._cpu_us: list[int] | None = None
+        self._cpu_us = [UNKNOWN, UNKNOWN]
         self._failed = False
         """Whether a seat is at fault in this round."""
         self._notes: dict[Seat, str] = {}
@@ -92,7 +96,14 @@ class Table:
         """What became known to this seat since its last turn, for its `over`."""
         return self._events[seat]
 
-    def answer(self, seat: Seat, raw: object, spent_ns: int, note: str | None = None) -> bool:
+    def answer(
+        self,
+        seat: Seat,
+        raw: object,
+        spent_ns: int,
+        note: str | None = None,
+        cpu_us: int | None = None,
+    ) -> bool:
         """Take a seat's answer; True when this ends the round: look at `verdict` and `due`.
 
         Raises BotFault, illegal or garbled, and leaves the table as it was.
@@ -104,6 +115,8 @@ class Table:
             self.clock.charge(seat, spent_ns)
         self._answers[seat] = raw
         self._spent_us[seat] = spent_ns // 1000
+        if cpu_us is not None:
+            self._cpu_us[seat] = cpu_us
         if note is not None:
             self._notes[seat] = note
         self._owing = owing = self._owing - 1
@@ -114,12 +127,6 @@ class Table:
         else:
             self._apply()
         return True
-
-    def used(self, seat: Seat, cpu_us: int) -> None:
-        """How much CPU time the answer of this seat took that is taken next."""
-        if self._cpu_us is None:
-            self._cpu_us = [0, 0]
-        self._cpu_us[seat] = cpu_us
 
     def _read(self, seat: Seat, raw: object) -> int | str:
         """A move that is not one of those listed. Raises BotFault."""
@@ -190,12 +197,14 @@ class Table:
         if len(due) == 2:
             plays = ((0, answers[0]), (1, answers[1]))
             self.spent_us += self._spent_us
+            if self._cpu_us[0] != UNKNOWN:
+                self.cpu_us += self._cpu_us
         else:
             seat = due[0]
             plays = ((seat, answers[seat]),)
             self.spent_us.append(self._spent_us[seat])
-        if self._cpu_us is not None:
-            self.cpu_us += [self._cpu_us[seat] for seat in due]
+            if self._cpu_us[seat] != UNKNOWN:
+                self.cpu_us.append(self._cpu_us[seat])
         if self._notes:
             self._keep_notes(plays)
         self.position = after = variant.apply(before, plays, self.chance)

@@ -165,9 +165,8 @@ class Faults:
             if isinstance(event, ResignReceived):
                 raise BotFault(Ending.RESIGN, "the bot resigned")
             seat = player.index ^ game.swap
-            if self._games.alone:
-                game.table.used(seat, player.cpu_used_us())
-            if game.table.answer(seat, event.move, spent_ns, event.note):
+            cpu_us = player.cpu_used_us() if self._games.alone else None
+            if game.table.answer(seat, event.move, spent_ns, event.note, cpu_us):
                 self._games.after_round(game)
         except BotFault as fault:
             return self.bad_answer(player, game, fault, event)

@@ -7,6 +7,7 @@ from it and started anew for the next game; a bot that fails to start three time
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from pathlib import Path
 
 from msgspec import Struct
@@ -16,7 +17,7 @@ from referee.arena.hints import hints_for
 from referee.arena.reaching import Patience, reach
 from referee.bots.confinement import UNCONFINED, Confinement
 from referee.bots.manifest import Bot
-from referee.bots.process import BotProcess, NoStart
+from referee.bots.process import BotProcess, NoStart, no_cpu_time
 from referee.bots.starting import can_be_held, start_bot
 from referee.links.pipe import PipeLink
 from referee.protocol.codec import excerpt
@@ -50,6 +51,7 @@ class Player:
 
     __slots__ = (
         "_can_be_held",
+        "_cpu_clock",
         "_cpu_seen_ns",
         "_failed_starts",
         "_upkeep",
@@ -102,6 +104,7 @@ class Player:
         self.dropped_before = 0
         self._failed_starts = 0
         self._cpu_seen_ns = 0
+        self._cpu_clock: Callable[[], int] = no_cpu_time
 
     @property
     def dropped(self) -> int:
@@ -130,8 +133,10 @@ class Player:
 
     def cpu_used_us(self) -> int:
         """CPU time since this was last asked; 0 for a process that has broken down."""
-        process = self.process
-        now_ns = process.cpu_ns() if process is not None else 0
+        try:
+            now_ns = self._cpu_clock()
+        except (OSError, IndexError):
+            now_ns = 0
         used_ns, self._cpu_seen_ns = now_ns - self._cpu_seen_ns, now_ns
         return used_ns // 1000 if used_ns > 0 else 0
 
@@ -171,6 +176,7 @@ class Player:
                 keeper_cores=upkeep.keeper_cores,
             )
             process.await_start(upkeep.startup_ms / 1000)
+            self._cpu_clock = process.cpu_clock
         except NoStart as problem:
             raise BotFault(Ending.NO_START, str(problem)) from None
         self.link, self.session = reach(process, patience, upkeep.confinement.limits.turn)
@@ -239,6 +245,7 @@ class Player:
         if self.process is not None:
             self.process.close()
         self.process = None
+        self._cpu_clock = no_cpu_time
         self.link = None
         self.dropped_before += self.session.dropped
         self.session = self._new_session()

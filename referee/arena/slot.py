@@ -31,7 +31,7 @@ from referee.arena.switchboard import Switchboard
 from referee.bots.confinement import UNCONFINED, Confinement
 from referee.bots.manifest import Bot
 from referee.clock import DEFAULT_STARTUP_MS, DEFAULT_WARM_UP_MS, NS_PER_MS
-from referee.links.pipe import READ_SIZE
+from referee.links.pipe import READ_SIZE, SMALL_READ
 from referee.protocol.messages import (
     MoveReceived,
     Turn,
@@ -194,6 +194,7 @@ class Slot:
         wait_ms = self._slice_ms
         late_ns = self._late_ns
         alone = self.games.alone
+        read_size = SMALL_READ if alone else READ_SIZE
         while turns:
             ready = self._poll(wait_ms)
             at_ns = self._now_ns()
@@ -208,7 +209,7 @@ class Slot:
                     self._flush(fd)
                     continue
                 try:
-                    data = read(fd, READ_SIZE)
+                    data = read(fd, read_size)
                 except BlockingIOError:
                     continue
                 except ConnectionResetError:  # a socket, closed with something unread
@@ -232,8 +233,6 @@ class Slot:
                             spent_ns = 0
                         else:
                             speaker.since_ns = at_ns
-                        if alone:
-                            table.used(index ^ game.swap, speaker.cpu_used_us())
                         limit_ns = speaker.limit_ns
                         if (
                             limit_ns is not None
@@ -244,7 +243,8 @@ class Slot:
                         if speaker.fresh:
                             self._faults.first_answer(speaker, game, spent_ns)
                     try:
-                        if table.answer(index ^ game.swap, event.move, spent_ns):
+                        cpu_us = speaker.cpu_used_us() if alone else None
+                        if table.answer(index ^ game.swap, event.move, spent_ns, None, cpu_us):
                             due = table.due
                             if len(due) == 2:
                                 first.due.append(game)

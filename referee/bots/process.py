@@ -13,7 +13,8 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from referee.bots.confinement.cgroups import OpenGroup
@@ -113,7 +114,10 @@ class BotProcess:
         self._group: OpenGroup | None = None
         self._held = False
         self.pid: int | None = None
-        self._cpu_clock: int | None = None
+        self.cpu_clock: Callable[[], int] = no_cpu_time
+        """CPU time of the bot so far, in nanoseconds: of all its processes where it has a control
+        group, else of the first; 0 where the system does not tell. Raises OSError or IndexError
+        when the bot has ended. Found once: it is read with every answer."""
 
     def await_start(self, within_s: float) -> None:
         """Wait until the command runs. Raises NoStart, or NotConfined if that is the reason."""
@@ -129,11 +133,12 @@ class BotProcess:
         self.pid = int(rest)
         if sys.platform == "linux":
             # The id of another process's CPU clock, as clock_getcpuclockid makes it.
-            self._cpu_clock = (~self.pid << 3) | 2
+            self.cpu_clock = partial(time.clock_gettime_ns, (~self.pid << 3) | 2)
         if self._group_path:
             # A bot that has ended already has none any more.
             with contextlib.suppress(OSError):
                 self._group = OpenGroup(self._group_path)
+                self.cpu_clock = self._group.cpu_ns
 
     def exit_status(self, within_s: float = 0.0) -> int | None:
         """With which it ended, negative for a signal; None if it is still running."""
@@ -150,16 +155,9 @@ class BotProcess:
         return OUT_OF_MEMORY if self._line_of(b"memory") else told_status(status)
 
     def cpu_ns(self) -> int:
-        """CPU time of the bot so far, 0 where the system does not tell.
-
-        Of all its processes where it has a control group, else of the first.
-        """
-        if self._cpu_clock is None:
-            return 0
+        """CPU time of the bot so far, 0 where the system does not tell or it has ended."""
         try:
-            if self._group is not None:
-                return self._group.cpu_ns()
-            return time.clock_gettime_ns(self._cpu_clock)
+            return self.cpu_clock()
         except (OSError, IndexError):
             return 0
 
@@ -268,3 +266,8 @@ def _guarding(guard: Guard, filter: int) -> list[str]:
 
 def _pairs(values: Mapping[str, int]) -> str:
     return ",".join(f"{name}:{value}" for name, value in values.items())
+
+
+def no_cpu_time() -> int:
+    """Of a bot that does not run, or where the system does not tell."""
+    return 0

@@ -7,6 +7,8 @@ import os
 
 READ_SIZE = 4 * 1024
 """One read. os.read allocates this much each time, so more costs more, even if little comes."""
+SMALL_READ = 448
+"""Where one short answer is expected: Python has room for this much at hand, without malloc."""
 
 
 class PipeLink:
