@@ -18,6 +18,7 @@ LAYERS = {
     "daemon": 6,
     "web": 6,
     "reports": 5,
+    "cluster": 5,
     "tournament": 4,
     "ladder": 4,
     "connecting": 4,

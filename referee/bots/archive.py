@@ -1,4 +1,4 @@
-"""What a confined build hands out: an archive from a stranger, taken in with care.
+"""Folders as archives: packed, and, where they come from a stranger, taken in with care.
 
 Files, folders and links that stay inside the folder are taken, and nothing else: no name that leads
 out, no device, no owner, no bit beyond "may be run". Links are made last, so that no file is ever
@@ -8,6 +8,7 @@ written through one.
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import posixpath
 import select
@@ -19,7 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, cast
 
-from referee.bots.contents import MOST_FILES, MOST_LEVELS
+from referee.bots.contents import MOST_FILES, MOST_LEVELS, contents
 
 PIECE = 64 * 1024
 MOST_AT_ONCE = 1024 * 1024
@@ -27,6 +28,27 @@ MOST_AT_ONCE = 1024 * 1024
 
 class BadArchive(Exception):
     """An archive that is not taken; the message says why."""
+
+
+def pack(folder: Path) -> bytes:
+    """The content of a bot's folder as a tar file; the same folder gives the same bytes."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:", format=tarfile.PAX_FORMAT) as archive:
+        for path in contents(folder):
+            here = folder / path
+            info = tarfile.TarInfo(path.as_posix())
+            if here.is_symlink():
+                info.type, info.linkname = tarfile.SYMTYPE, str(here.readlink())
+                archive.addfile(info)
+            elif here.is_dir():
+                info.type, info.mode = tarfile.DIRTYPE, 0o755
+                archive.addfile(info)
+            else:
+                content = here.read_bytes()
+                info.size = len(content)
+                info.mode = 0o755 if here.stat().st_mode & 0o100 else 0o644
+                archive.addfile(info, io.BytesIO(content))
+    return packed.getvalue()
 
 
 @contextlib.contextmanager

@@ -26,8 +26,6 @@ PYTHON = "python3"
 """The one program that every installation has."""
 STDIO, ZMQ = "stdio", "zmq"
 """How a bot talks to the referee: over its standard input and output, or over ZeroMQ."""
-LATER = ("portable",)
-"""Keys that are planned. To take them and do nothing would promise what is not kept."""
 LARGEST = 1_000_000
 """Bytes of a manifest."""
 TEXT, WHOLE, WORDS = "text in quotes", "a whole number", "a list of texts"
@@ -44,6 +42,7 @@ KINDS: dict[str, tuple[type, str]] = {
     "env": (dict, 'a table of texts, for example env = {LEVEL = "3"}'),
     "processes": (int, WHOLE),
     "limits": (dict, 'a table, for example limits = {memory = "256M"}'),
+    "portable": (bool, "true or false"),
 }
 """What each key holds, and how that is told."""
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -69,6 +68,7 @@ class Manifest(Struct, frozen=True, forbid_unknown_fields=True):
     env: dict[str, str] = {}
     processes: int = 1
     limits: dict[str, int | str] = {}
+    portable: bool = False
 
 
 class Bot(Struct, frozen=True, kw_only=True):
@@ -93,6 +93,8 @@ class Bot(Struct, frozen=True, kw_only=True):
     """How many it runs at a time, where it is confined."""
     limits: Mapping[str, int | str] = {}
     """Where it can do with less than it is given."""
+    portable: bool = False
+    """Whether what the build makes runs on every machine of a cluster, so that it is built once."""
     sees: tuple[tuple[str, str], ...] = ()
     """Of a command line, where confined: files on this machine, and where the bot finds them."""
     version: str = ""
@@ -196,6 +198,7 @@ def read_bot(folder: Path) -> Bot:
         env=manifest.env,
         processes=manifest.processes,
         limits=manifest.limits,
+        portable=manifest.portable,
         version=manifest.version,
         description=manifest.description,
         hash=content,
@@ -216,8 +219,6 @@ def _read_manifest(path: Path) -> Manifest:
     except OSError as error:
         raise BadBot(f"{path}: {error.strerror}") from None
     unknown = [key for key in raw if key not in Manifest.__struct_fields__]
-    if unknown and unknown[0] in LATER:
-        raise BadBot(f"{path}: {unknown[0]} is not in this version of the referee; leave it out")
     if unknown:
         near = get_close_matches(unknown[0], Manifest.__struct_fields__, n=1)
         hint = f"did you mean {near[0]}?" if near else "known are " + _known_keys()

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import gzip
-import io
 import re
 import sys
-import tarfile
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,7 +12,7 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from referee.bots.contents import contents
+from referee.bots.archive import pack
 from referee.bots.manifest import MANIFEST, BadBot, find_bot
 from referee.cli import console
 from referee.cli.remote import Remote, Token, part
@@ -96,27 +94,6 @@ def _hand_in(remote: Remote, folder: Path, label: str) -> Any:
         + f"\r\n--{edge}--\r\n".encode()
     )
     return remote.post("/submissions", body, f"multipart/form-data; boundary={edge}")
-
-
-def pack(folder: Path) -> bytes:
-    """The content of a bot's folder as a tar file; the same folder gives the same bytes."""
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w:", format=tarfile.PAX_FORMAT) as archive:
-        for path in contents(folder):
-            here = folder / path
-            info = tarfile.TarInfo(path.as_posix())
-            if here.is_symlink():
-                info.type, info.linkname = tarfile.SYMTYPE, str(here.readlink())
-                archive.addfile(info)
-            elif here.is_dir():
-                info.type, info.mode = tarfile.DIRTYPE, 0o755
-                archive.addfile(info)
-            else:
-                content = here.read_bytes()
-                info.size = len(content)
-                info.mode = 0o755 if here.stat().st_mode & 0o100 else 0o644
-                archive.addfile(info, io.BytesIO(content))
-    return packed.getvalue()
 
 
 def get_command(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -35,6 +36,7 @@ from referee.tournament.begin import (
     with_level_settled,
 )
 from referee.tournament.confining import confinement_of
+from referee.tournament.ground import HERE, Ground
 from referee.tournament.plan import plan
 from referee.tournament.plan import told as plan_told
 from referee.tournament.reading import override, read_spec
@@ -61,11 +63,16 @@ EXAMPLES = """
 
     referee tournament --variant duel --bot rocky --bot greedy --daemon http://contest.example:7780
 
+    referee tournament tournaments/five.toml --cluster tcp://head:8786
+
 Without `--bot` and `--bots`, the sample bots that play the variant meet. Everything can be written
 into a spec (TOML); what is given here goes over it. Ctrl-C loses nothing: `--resume` goes on.
 
 With `--from-season`, the best of a season of the daemon's data (`--data`) meet, as they were handed
 in, with its variants and its clock; bots that connect from elsewhere are passed over.
+
+With `--cluster`, the workers of a dask cluster play: bots are sent there, built there, and confined
+as strictly as each worker can. Results are kept here, and `--resume` goes on anywhere.
 
 With `--daemon` and an organiser's token, a daemon plays it among the bots of its ladder: those that
 `--bot` names, or all that are there. Ctrl-C stops following it, and it is played on.
@@ -198,6 +205,13 @@ def tournament_command(
         typer.Option(metavar="URL", help="Have it played by this daemon, among its bots."),
     ] = None,
     token: Token = "",
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Play on a dask cluster: tcp://HOST:PORT, a scheduler file, or local.",
+        ),
+    ] = None,
     from_season: FromSeason = None,
     top: Top = None,
     data: Data = DATA,
@@ -212,7 +226,7 @@ def tournament_command(
             *(("--bots", bots), ("--resume", resume), ("--allow-changes", allow_changes)),
             *(("--plan", plan_only), ("--events", events), ("--jobs", jobs), ("--limit", limit)),
             *(("--build-time", build_time), ("--sandbox", sandbox), ("--freeze", freeze)),
-            ("--expose", expose),
+            *(("--expose", expose), ("--cluster", cluster)),
         )
     given: dict[str, Any] = {
         "name": name,
@@ -249,7 +263,8 @@ def tournament_command(
     if resume is not None:
         if out is not None or option or plan_only:
             raise BadSpec(f"--resume goes on as {resume} was begun: no --out, --option or --plan")
-        result = _resume(resume, spec, given, events, allow_changes=allow_changes)
+        with _ground(cluster, jobs, resume) as ground:
+            result = _resume(resume, spec, given, events, ground, allow_changes=allow_changes)
     else:
         with ExitStack() as stack:
             base = None
@@ -257,12 +272,14 @@ def tournament_command(
                 if not plan_only:
                     out = finals_folder(from_season, name, out, HOME)
                 base = finals(from_season, top, data, variant or (), out, stack)
-            lineup = _lined_up(_spec(spec, given, option or [], base=base))
+            asked = _spec(spec, given, option or [], base=base)
+            folder = out or free_folder(HOME, asked.name)
+            ground = stack.enter_context(_ground(cluster, jobs, folder))
+            lineup = _lined_up(asked, ground)
             if plan_only:
                 _show_plan(lineup, as_json=json)
                 return
-        folder = out or free_folder(HOME, lineup.spec.name)
-        result = _play(lineup.spec, folder, events)
+            result = _play(lineup.spec, folder, events, ground)
     from referee.cli.tournament_shown import show_result  # numpy: not before it is needed
 
     show_result(result, as_json=json, to_stderr=events == "-")
@@ -271,12 +288,27 @@ def tournament_command(
 tournament_command.__doc__ = f"{tournament_command.__doc__}\n{EXAMPLES}"
 
 
-def _lined_up(spec: Spec) -> Lineup:
+@contextmanager
+def _ground(cluster: str | None, jobs: int | None, folder: Path) -> Iterator[Ground]:
+    """Where it is played: here, unless a cluster is named."""
+    if cluster is None:
+        yield HERE
+        return
+    try:
+        from referee.cluster.cluster import cluster_at
+        from referee.cluster.ground import ClusterGround
+    except ModuleNotFoundError as missing:
+        raise BadSpec(f"--cluster needs {missing.name}: pip install 'referee[cluster]'") from None
+    with cluster_at(cluster, jobs) as there:
+        yield ClusterGround(there, folder.resolve() / "logs")
+
+
+def _lined_up(spec: Spec, ground: Ground) -> Lineup:
     """With what has to be said of its bots."""
     lineup = line_up(spec)
     for name in lineup.idle():
         console.err.print(f"{name} plays none of the variants and is left out")
-    lineup = with_level_settled(lineup)
+    lineup = with_level_settled(lineup, ground)
     confined = confinement_of(lineup.spec)
     tell_unenforced(lineup.spec.limits, confined.level)
     tell_not_held([entry.bot for entry in lineup.entries], confined)
@@ -345,11 +377,13 @@ def _watchers(stack: ExitStack, events: str | None, *, resumed: bool) -> Watcher
     return Watchers([view, stack.enter_context(Stream(events, resumed=resumed))])
 
 
-def _play(spec: Spec, folder: Path, events: str | None) -> TournamentResult:
+def _play(spec: Spec, folder: Path, events: str | None, ground: Ground) -> TournamentResult:
     with ExitStack() as stack:
         stack.enter_context(_SafeEnd(folder))  # speaks when the live view is gone
         listener = _watchers(stack, events, resumed=False)
-        return play_tournament(spec, folder, listener=listener, each_game=events is not None)
+        return play_tournament(
+            spec, folder, listener=listener, each_game=events is not None, ground=ground
+        )
 
 
 def _resume(
@@ -357,6 +391,7 @@ def _resume(
     path: Path | None,
     given: dict[str, Any],
     events: str | None,
+    ground: Ground,
     *,
     allow_changes: bool,
 ) -> TournamentResult:
@@ -370,6 +405,7 @@ def _resume(
             allow_changes=allow_changes,
             listener=listener,
             each_game=events is not None,
+            ground=ground,
         )
 
 

@@ -14,7 +14,8 @@ from referee.daemon.journal import Journal
 from referee.daemon.pace import Pace
 from referee.ladder.season import Place
 from referee.tournament.chunk import Batch, Chunk, Done, Failed, Report
-from referee.tournament.workers import LostWorker, Worker
+from referee.tournament.crew import LostWorker
+from referee.tournament.workers import Worker
 
 LOST_IN_A_ROW = 5
 """So many workers may be lost without a single game in between; then everybody takes a break."""

@@ -17,7 +17,6 @@ from msgspec.structs import replace
 
 from referee.bots.confinement import Confinement
 from referee.bots.confinement.levels import Level
-from referee.bots.confinement.probe import choose
 from referee.bots.manifest import Bot
 from referee.bots.starting import allowed_processes, not_held
 from referee.mistake import Mistake
@@ -25,7 +24,7 @@ from referee.rules.registry import is_path
 from referee.store.connect import FILE
 from referee.store.database import Store
 from referee.store.rows import BotRow
-from referee.tournament.confining import confinement_of, with_level
+from referee.tournament.confining import confinement_of
 from referee.tournament.entries import (
     Entry,
     bot_rows,
@@ -38,8 +37,8 @@ from referee.tournament.entries import (
     variant_names,
 )
 from referee.tournament.events import Listener
+from referee.tournament.ground import HERE, Ground
 from referee.tournament.ledger import Ledger
-from referee.tournament.readying import ready_or_left_out
 from referee.tournament.run import Coordinator, TournamentResult, nobody
 from referee.tournament.spec import BadSpec, Spec, changes, check
 from referee.version import __version__
@@ -74,9 +73,9 @@ def line_up(spec: Spec) -> Lineup:
     )
 
 
-def with_level_settled(lineup: Lineup) -> Lineup:
-    """The same at the level at which it would be played here. Raises BadSpec, NotConfined."""
-    return replace(lineup, spec=with_level(lineup.spec, lineup.entries))
+def with_level_settled(lineup: Lineup, ground: Ground = HERE) -> Lineup:
+    """The same at the level at which it would be played there. Raises BadSpec, NotConfined."""
+    return replace(lineup, spec=ground.settle(lineup.spec, lineup.entries))
 
 
 def _reduced(lineup: Lineup, entries: Sequence[Entry], left_out: Collection[str]) -> Lineup:
@@ -118,17 +117,19 @@ def play_tournament(
     *,
     listener: Listener | None = None,
     each_game: bool = False,
+    ground: Ground = HERE,
 ) -> TournamentResult:
     """Play a tournament in a folder that holds none yet.
 
     The listener hears what happens (referee/tournament/events.py), and of every single game if
-    `each_game` is set. An interruption leaves a folder that `resume_tournament` goes on with.
+    `each_game` is set. `ground` is where it is played. An interruption leaves a folder that
+    `resume_tournament` goes on with.
 
     Raises BadSpec, BadBot, BadVariant or BadStore before anything is started.
     """
     lineup = line_up(spec)
-    lineup = with_level_settled(lineup)
-    ready, left_out = ready_or_left_out(lineup.spec, lineup.entries, listener or nobody)
+    lineup = with_level_settled(lineup, ground)
+    ready, left_out = ground.ready_or_left_out(lineup.spec, lineup.entries, listener or nobody)
     lineup = _reduced(lineup, ready, left_out)
     bots, confinement = [entry.bot for entry in lineup.entries], confinement_of(lineup.spec)
     folder = Path(folder)
@@ -147,7 +148,7 @@ def play_tournament(
         "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
     with Store.create(folder, values, bot_rows(lineup.entries)) as store:
-        return _run(store, lineup, folder, listener, each_game=each_game)
+        return _run(store, lineup, folder, listener, ground, each_game=each_game)
 
 
 def _several_processes(bots: Sequence[Bot], confinement: Confinement) -> dict[str, int]:
@@ -164,6 +165,7 @@ def resume_tournament(
     allow_changes: bool = False,
     listener: Listener | None = None,
     each_game: bool = False,
+    ground: Ground = HERE,
 ) -> TournamentResult:
     """Go on with a tournament that was interrupted, or extend one that is finished.
 
@@ -175,9 +177,9 @@ def resume_tournament(
     """
     folder = Path(folder)
     with Store.open(folder) as store:
-        lineup = _recall(store, given or {}, spec, allow_changes=allow_changes)
+        lineup = _recall(store, given or {}, spec, ground, allow_changes=allow_changes)
         store.set_value("spec", msgspec.json.encode(lineup.spec).decode())
-        return _run(store, lineup, folder, listener, each_game=each_game)
+        return _run(store, lineup, folder, listener, ground, each_game=each_game)
 
 
 def stored_spec(store: Store) -> Spec:
@@ -186,14 +188,19 @@ def stored_spec(store: Store) -> Spec:
 
 
 def _recall(
-    store: Store, given: Mapping[str, object], spec: Spec | None, *, allow_changes: bool
+    store: Store,
+    given: Mapping[str, object],
+    spec: Spec | None,
+    ground: Ground,
+    *,
+    allow_changes: bool,
 ) -> Lineup:
     old = stored_spec(store)
     base = old if spec is None else replace(spec, seed=spec.seed or old.seed)
     new = check(replace(base, **{key: value for key, value in given.items() if value is not None}))
     new = _settled(new)
     told = changes(old, new)
-    new = replace(new, sandbox=choose(Level(old.sandbox or Level.NONE)).value)
+    new = ground.settle_again(replace(new, sandbox=old.sandbox))
     if told:
         raise Changed(f"{told[0]}; a tournament goes on as it was begun, or begins in a new folder")
     rows = store.bots()
@@ -222,11 +229,17 @@ def _note_changes(
 
 
 def _run(
-    store: Store, lineup: Lineup, folder: Path, listener: Listener | None, *, each_game: bool
+    store: Store,
+    lineup: Lineup,
+    folder: Path,
+    listener: Listener | None,
+    ground: Ground,
+    *,
+    each_game: bool,
 ) -> TournamentResult:
     ledger = Ledger(store, lineup.spec, lineup.entries, lineup.players, variant_names(lineup.spec))
     coordinator = Coordinator(
-        store, lineup.spec, ledger, folder, listener or nobody, each_game=each_game
+        store, lineup.spec, ledger, folder, listener or nobody, ground=ground, each_game=each_game
     )
     return coordinator.run()
 

@@ -14,6 +14,7 @@ from msgspec import Struct
 from referee.store.database import Store
 from referee.store.rows import BotRow, PairingRow
 from referee.tournament.chunk import Batch
+from referee.tournament.crew import Muster
 from referee.verdict import UNRATED
 
 
@@ -109,6 +110,8 @@ class Tick(NamedTuple):
     new: int
     """Games since this run began."""
     state: Literal["calling", "playing"]
+    muster: Muster | None = None
+    """Who plays, where it is a cluster."""
 
 
 Listener = Callable[[Told | Tick], None]

@@ -21,6 +21,7 @@ from referee.mistake import FAILED, Mistake
 from referee.store.database import Store
 from referee.tournament.chunk import Batch, Call, Called, Chunk, Done, Failed, Manner, Report
 from referee.tournament.confining import confinement_of
+from referee.tournament.crew import Crew, Hand, LostWorker
 from referee.tournament.events import (
     BotOut,
     Finished,
@@ -31,11 +32,10 @@ from referee.tournament.events import (
     Told,
     games_told,
 )
+from referee.tournament.ground import Ground
 from referee.tournament.interruption import Interruption, held_signals
 from referee.tournament.ledger import Ledger
-from referee.tournament.readying import make_ready
 from referee.tournament.spec import Spec
-from referee.tournament.workers import LostWorker, Worker, Workers
 from referee.verdict import Ending
 
 COMMIT_S = 1.0
@@ -83,8 +83,10 @@ class Coordinator:
         folder: Path,
         listener: Listener,
         *,
+        ground: Ground,
         each_game: bool,
     ) -> None:
+        self._ground = ground
         self._store = store
         self._spec = spec
         self._ledger = ledger
@@ -92,7 +94,7 @@ class Coordinator:
         self._tell = listener
         self._each_game = each_game
         self._manner = _manner(spec, folder)
-        self._jobs = spec.jobs or 1
+        self._jobs = ground.jobs(spec)
         self._new = self._stalls = self._replayed = 0
         self._calling_s = self._starting_s = 0.0
         self._errors: dict[str, int] = {}
@@ -108,7 +110,9 @@ class Coordinator:
         resumed = bool(ledger.rows)
         ledger.draw()
         if ledger.unfinished:
-            ledger.make_ready(lambda entries: make_ready(self._spec, entries, self._tell))
+            ledger.make_ready(
+                lambda entries: self._ground.make_ready(self._spec, entries, self._tell)
+            )
         self._tell(self._started(resumed=resumed))
         if ledger.unfinished:
             # A tournament that is extended is not finished any more, nor is its seed to be told.
@@ -134,7 +138,8 @@ class Coordinator:
     def _play(self, interruption: Interruption) -> None:
         ledger = self._ledger
         # Later rounds may have more games than are left of this one, but not more than bots.
-        workers = Workers(min(self._jobs, max(ledger.planned - ledger.played, len(ledger.bots))))
+        wanted = min(self._jobs, max(ledger.planned - ledger.played, len(ledger.bots)))
+        workers = self._ground.hire(wanted)
         try:
             began = time.monotonic()
             self._call(workers, interruption)
@@ -142,6 +147,7 @@ class Coordinator:
             self._play_round(workers, interruption)
             while self._next_round():
                 self._play_round(workers, interruption)
+            self._note_levels(workers)
         except BaseException:
             # What has been reported is kept, whatever it was that ended us; nobody is told any
             # more, since it may have been the listener that failed.
@@ -154,6 +160,11 @@ class Coordinator:
         finally:
             workers.close()
 
+    def _note_levels(self, workers: Crew) -> None:
+        """Where every place confines as it can, the table says how."""
+        if levels := workers.levels():
+            self._store.set_value("level", ", ".join(levels))
+
     def _next_round(self) -> bool:
         """Draw what follows from the results; within a round those are replays of drawn ties."""
         ledger = self._ledger
@@ -164,7 +175,7 @@ class Coordinator:
             self._tell(RoundEnded(round=before, played=ledger.played, planned=ledger.planned))
         return True
 
-    def _call(self, workers: Workers, interruption: Interruption) -> None:
+    def _call(self, workers: Crew, interruption: Interruption) -> None:
         """Start every bot once: one that does not come up is out, for everybody alike."""
         waiting = self._ledger.contestants()
         due = len(waiting)
@@ -182,7 +193,7 @@ class Coordinator:
                     worker.order = None
                     due -= 1
                     self._called(report)
-            self._tick("calling")
+            self._tick("calling", workers)
             interruption.let_it_come()
 
     def _called(self, report: Report) -> None:
@@ -197,7 +208,7 @@ class Coordinator:
                 named = ", ".join(sorted(lacking))
                 self._is_out(report.id, f"its hello does not name {named}")
 
-    def _play_round(self, workers: Workers, interruption: Interruption) -> None:
+    def _play_round(self, workers: Crew, interruption: Interruption) -> None:
         """Play all that is on the desk."""
         ledger = self._ledger
         while ledger.unfinished:
@@ -209,11 +220,11 @@ class Coordinator:
             self._hear(workers, TICK_S)
             if time.monotonic() - self._committed > COMMIT_S:
                 self._commit()
-            self._tick("playing")
+            self._tick("playing", workers)
             interruption.let_it_come()
         self._commit()
 
-    def _hear(self, workers: Workers, timeout_s: float) -> None:
+    def _hear(self, workers: Crew, timeout_s: float) -> None:
         for worker, said in workers.hear(timeout_s):
             if isinstance(said, LostWorker):
                 if isinstance(worker.order, Chunk):
@@ -223,7 +234,7 @@ class Coordinator:
             for report in said:
                 self._take(worker, report)
 
-    def _take(self, worker: Worker, report: Report) -> None:
+    def _take(self, worker: Hand, report: Report) -> None:
         if isinstance(report, Batch):
             self._keep(report)
         elif isinstance(report, Done):
@@ -283,12 +294,13 @@ class Coordinator:
             resumed=resumed,
         )
 
-    def _tick(self, state: Literal["calling", "playing"]) -> None:
+    def _tick(self, state: Literal["calling", "playing"], workers: Crew) -> None:
         now = time.monotonic()
         if now - self._ticked >= TICK_S:
             self._ticked = now
             ledger = self._ledger
-            self._tell(Tick(self._store, ledger.played, ledger.planned, self._new, state))
+            played, planned, muster = ledger.played, ledger.planned, workers.muster()
+            self._tell(Tick(self._store, played, planned, self._new, state, muster))
 
 
 def nobody(_: Told | Tick) -> None:

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from referee.tournament.chunk import Frames, Order, Report, frame, read_report
+from referee.tournament.crew import LostWorker
 
 READ_BYTES = 1 << 20
 PIPE_BYTES = 1 << 20
@@ -28,10 +29,6 @@ sys.path.insert(0, sys.argv.pop())
 from referee.tournament.worker import main
 main()
 """
-
-
-class LostWorker(Exception):
-    """A worker ended without being asked to; the message says how."""
 
 
 class Worker:
@@ -123,6 +120,12 @@ class Workers:
                 self._remove(worker)
                 self._add()
                 yield worker, lost
+
+    def muster(self) -> None:
+        return None
+
+    def levels(self) -> tuple[str, ...]:
+        return ()
 
     def close(self) -> None:
         for worker in self._workers:

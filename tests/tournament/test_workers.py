@@ -30,7 +30,8 @@ from referee.tournament.chunk import (
     frame,
     read_order,
 )
-from referee.tournament.workers import LostWorker, Workers
+from referee.tournament.crew import LostWorker
+from referee.tournament.workers import Workers
 from tests.arena.playing import MARK, left_of
 
 PATIENCE_S = 60

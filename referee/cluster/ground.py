@@ -1,0 +1,158 @@
+"""A cluster as the place where a tournament is played."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from referee.bots.building import built
+from referee.bots.confinement.guard import NotConfined
+from referee.bots.confinement.levels import Level
+from referee.bots.confinement.probe import said_aloud
+from referee.bots.manifest import BadBot, Bot, is_sample
+from referee.clock import read_duration_ms
+from referee.cluster.cluster import Cluster, NoCluster
+from referee.cluster.crew import ClusterCrew
+from referee.cluster.parcel import Parcel, parcel_of_bot, parcel_of_script
+from referee.cluster.stations import Cargo, Station
+from referee.rules.registry import is_path
+from referee.tournament.confining import confinement_of
+from referee.tournament.crew import Crew
+from referee.tournament.entries import Entry
+from referee.tournament.events import Building, LeftOut, Listener
+from referee.tournament.spec import BadSpec, Spec
+
+
+class ClusterGround:
+    """Where `--cluster` plays."""
+
+    def __init__(self, cluster: Cluster, logs: Path | None = None) -> None:
+        self._cluster = cluster
+        self._logs = logs
+        self._scripts: dict[str, str] = {}
+
+    def settle(self, spec: Spec, entries: Sequence[Entry]) -> Spec:
+        """The least that a station has to offer; each confines as strictly as it can."""
+        stations = self._fit(self._surveyed())
+        wanted = said_aloud(spec.sandbox)
+        if wanted is None:
+            strangers = [entry.bot.name for entry in entries if not is_sample(entry.bot)]
+            confining = any(each.offers(Level.STANDARD) for each in stations)
+            wanted = Level.STANDARD if confining else Level.NONE
+            if strangers and not confining:
+                raise BadSpec(
+                    f"no worker of {self._cluster.address} can confine bots, and {strangers[0]} is "
+                    "no sample bot; see `referee doctor --cluster`, or say --sandbox none to let "
+                    "it run with the workers' rights"
+                )
+        elif not any(each.offers(wanted) for each in stations):
+            raise NotConfined(f"no worker of {self._cluster.address} offers level {wanted}")
+        if spec.freeze and wanted is Level.NONE:
+            raise BadSpec("freeze needs bots that are confined; level none can hold nobody")
+        return replace(spec, sandbox=wanted.value)
+
+    def settle_again(self, spec: Spec) -> Spec:
+        level = Level(spec.sandbox or Level.NONE)
+        if not any(each.offers(level) for each in self._fit(self._surveyed())):
+            raise NotConfined(f"no worker of {self._cluster.address} offers level {level}")
+        return spec
+
+    def ready_or_left_out(
+        self, spec: Spec, entries: Sequence[Entry], tell: Listener
+    ) -> tuple[list[Entry], dict[str, str]]:
+        for folder, why in spec.left_out.items():
+            tell(LeftOut(bot=folder, why=why, output=""))
+        left_out: dict[str, str] = {}
+        sent: dict[str, tuple[Bot, Parcel]] = {}
+        for entry in entries:
+            try:
+                sent[entry.bot.name] = self._packed(spec, entry.bot, tell)
+            except BadBot as problem:
+                left_out[entry.bot.name] = str(problem).removeprefix(f"{entry.bot.name}: ")
+                tell(LeftOut(bot=entry.bot.name, why=str(problem), output=problem.quoted))
+        stations = self._send(spec, list(sent.values()), tell)
+        for name in sent:
+            why_not = _why_nowhere(name, stations)
+            if why_not:
+                left_out[name] = why_not
+                tell(LeftOut(bot=name, why=why_not, output=""))
+        ready = [
+            replace(entry, bot=sent[entry.bot.name][0])
+            for entry in entries
+            if entry.bot.name not in left_out
+        ]
+        return ready, left_out
+
+    def make_ready(self, spec: Spec, entries: Sequence[Entry], tell: Listener) -> list[Entry]:
+        if self._cluster.cargo is not None:
+            return list(entries)  # When it was begun, a moment ago.
+        sent = [self._packed(spec, entry.bot, tell) for entry in entries]
+        stations = self._send(spec, sent, tell)
+        for entry in entries:
+            why_not = _why_nowhere(entry.bot.name, stations)
+            if why_not:
+                raise BadBot(f"{entry.bot.name}: {why_not}")
+        return [replace(entry, bot=bot) for entry, (bot, _) in zip(entries, sent, strict=True)]
+
+    def jobs(self, spec: Spec) -> int:
+        stations = self._cluster.stations.values()
+        return max(1, sum(each.threads for each in stations if not each.unfit))
+
+    def hire(self, wanted: int) -> Crew:
+        return ClusterCrew(self._cluster, self._scripts, self._logs)
+
+    def _packed(self, spec: Spec, bot: Bot, tell: Listener) -> tuple[Bot, Parcel]:
+        def on_build(name: str) -> None:
+            tell(Building(bot=name))
+
+        def build(bot: Bot) -> Bot:
+            limit_ms = read_duration_ms(spec.build_time)
+            return built(bot, limit_ms=limit_ms, on_build=on_build)
+
+        return parcel_of_bot(bot, build)
+
+    def _send(
+        self, spec: Spec, sent: Sequence[tuple[Bot, Parcel]], tell: Listener
+    ) -> list[Station]:
+        """Have every station made ready; all of them, with what they say."""
+        parcels = {parcel.name: parcel for _, parcel in sent}
+        for text in spec.variants:
+            if is_path(text):
+                parcel = parcel_of_script(Path(text))
+                parcels[parcel.name] = parcel
+                self._scripts[text] = f"{parcel.name}/{Path(text).name}"
+        cargo = Cargo(
+            bots=tuple(bot for bot, _ in sent),
+            confinement=confinement_of(spec),
+            limit_ms=read_duration_ms(spec.build_time),
+            parcels=parcels,
+        )
+        for bot, _ in sent:
+            if bot.build:
+                tell(Building(bot=bot.name))
+        self._cluster.load(cargo, Level(spec.sandbox or Level.NONE))
+        return self._cluster.wait_for(lambda each: each.troubles is not None)
+
+    def _surveyed(self) -> list[Station]:
+        return self._cluster.wait_for(lambda each: each.survey is not None)
+
+    def _fit(self, stations: Sequence[Station]) -> list[Station]:
+        fit = [each for each in stations if not each.unfit]
+        if not fit:
+            told = "; ".join(f"{each.address}: {each.unfit}" for each in stations)
+            raise NoCluster(f"no worker of {self._cluster.address} can play: {told}")
+        return fit
+
+
+def _why_nowhere(bot: str, stations: Sequence[Station]) -> str:
+    """Why no station can play a bot; empty where one can."""
+    reasons: dict[str, list[str]] = {}
+    for each in stations:
+        why = each.unfit or (each.troubles or {}).get(bot)
+        if not why:
+            return ""
+        reasons.setdefault(why, []).append(each.address)
+    told = "; ".join(f"{why} ({', '.join(where)})" for why, where in reasons.items())
+    return f"no worker can play it: {told}"
