@@ -22,6 +22,13 @@ PROMISES = {
 
 def doctor_command(
     json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Look at every worker of a dask cluster: tcp://HOST:PORT or a scheduler file.",
+        ),
+    ] = None,
 ) -> None:
     """Show how bots can be confined on this machine, and what would mend what fails.
 
@@ -33,8 +40,16 @@ def doctor_command(
 
         referee doctor --json
 
-    Exit status: 0 if bots can be confined, 1 if only level none holds here.
+        referee doctor --cluster tcp://head:8786
+
+    Exit status: 0 if bots can be confined, 1 if only level none holds here; of a cluster, 1 if a
+    worker cannot play or has a clock that is wrong.
     """
+    if cluster is not None:
+        from referee.cli.cluster import show_cluster
+
+        show_cluster(cluster, as_json=json)
+        return
     best = best_level()
     if json:
         console.print_json(_report(best))

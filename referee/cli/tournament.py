@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
 from referee.cli import console
+from referee.cli.cluster import ground_at
 from referee.cli.confining import (
     Expose,
     Freeze,
@@ -36,7 +36,7 @@ from referee.tournament.begin import (
     with_level_settled,
 )
 from referee.tournament.confining import confinement_of
-from referee.tournament.ground import HERE, Ground
+from referee.tournament.ground import Ground
 from referee.tournament.plan import plan
 from referee.tournament.plan import told as plan_told
 from referee.tournament.reading import override, read_spec
@@ -263,7 +263,7 @@ def tournament_command(
     if resume is not None:
         if out is not None or option or plan_only:
             raise BadSpec(f"--resume goes on as {resume} was begun: no --out, --option or --plan")
-        with _ground(cluster, jobs, resume) as ground:
+        with ground_at(cluster, jobs, resume) as ground:
             result = _resume(resume, spec, given, events, ground, allow_changes=allow_changes)
     else:
         with ExitStack() as stack:
@@ -274,7 +274,7 @@ def tournament_command(
                 base = finals(from_season, top, data, variant or (), out, stack)
             asked = _spec(spec, given, option or [], base=base)
             folder = out or free_folder(HOME, asked.name)
-            ground = stack.enter_context(_ground(cluster, jobs, folder))
+            ground = stack.enter_context(ground_at(cluster, jobs, folder))
             lineup = _lined_up(asked, ground)
             if plan_only:
                 _show_plan(lineup, as_json=json)
@@ -286,21 +286,6 @@ def tournament_command(
 
 
 tournament_command.__doc__ = f"{tournament_command.__doc__}\n{EXAMPLES}"
-
-
-@contextmanager
-def _ground(cluster: str | None, jobs: int | None, folder: Path) -> Iterator[Ground]:
-    """Where it is played: here, unless a cluster is named."""
-    if cluster is None:
-        yield HERE
-        return
-    try:
-        from referee.cluster.cluster import cluster_at
-        from referee.cluster.ground import ClusterGround
-    except ModuleNotFoundError as missing:
-        raise BadSpec(f"--cluster needs {missing.name}: pip install 'referee[cluster]'") from None
-    with cluster_at(cluster, jobs) as there:
-        yield ClusterGround(there, folder.resolve() / "logs")
 
 
 def _lined_up(spec: Spec, ground: Ground) -> Lineup:

@@ -23,6 +23,7 @@ from referee.cli import console
 from referee.cli.first_faults import FirstFaults
 from referee.rules.numbers import amount
 from referee.store.database import Store
+from referee.tournament.crew import Muster
 from referee.tournament.events import (
     BotOut,
     Building,
@@ -40,6 +41,7 @@ DRAW_S = 0.25
 LINE_S = 10.0
 FLUSH_S = 0.5
 TABLE_S = 2.0
+SHOWN_PLACES = 4
 TABLE_SHARE = 40
 """The table so far is made again after so many times as long as it took to make."""
 
@@ -152,7 +154,8 @@ class LiveView:
 
             self._shown = table_so_far(tick.store)
             self._table.done(time.monotonic() - began)
-        self._live.update(Group(*self._shown, self._bar), refresh=True)
+        who = [] if tick.muster is None else [muster_told(tick.muster)]
+        self._live.update(Group(*self._shown, *who, self._bar), refresh=True)
         self._draw.done()
 
 
@@ -187,6 +190,8 @@ class Lines:
         line = f"{tick.played} of {amount(tick.planned, 'game')}, {rate:.0f} games/s"
         if tick.new:
             line += f", about {(tick.planned - tick.played) / rate:.0f} s left"
+        if tick.muster is not None:
+            line += f"; {muster_told(tick.muster)}"
         return line
 
 
@@ -258,6 +263,15 @@ class Stream:
 
     def _write(self, event: object) -> None:
         self._file.write(self._encode(event) + b"\n")
+
+
+def muster_told(muster: Muster) -> str:
+    """Who plays on a cluster, in a line: the busiest first, as many as fit."""
+    places = sorted(muster.places, key=lambda place: -place.games_per_s)
+    told = f"{amount(len(places), 'worker')}, {amount(muster.in_flight, 'chunk')} in flight"
+    paces = [f"{place.name} {place.games_per_s:.0f} games/s" for place in places[:SHOWN_PLACES]]
+    more = f" and {len(places) - SHOWN_PLACES} more" if len(places) > SHOWN_PLACES else ""
+    return f"{told}: {', '.join(paces)}{more}" if paces else told
 
 
 def told(event: Building | LeftOut | Started | BotOut | RoundEnded) -> list[str]:

@@ -26,6 +26,8 @@ from referee.tournament.chunk import plain
 
 WORKERS_S = 30.0
 """How long to wait for a first worker, and for those that are there to answer."""
+ANSWER_S = 10.0
+"""How long to wait for a scheduler at the start."""
 PATIENCE_S = 300.0
 """How long a tournament waits for a scheduler that does not answer, or for any worker."""
 COMMANDS = (
@@ -174,7 +176,10 @@ class Cluster:
             if future.status == "error":
                 where.unfit = f"it cannot be asked: {_first_line(future.exception())}"
             return
-        found = future.result()
+        try:
+            found = future.result()
+        except Exception:  # the line broke while it came; over the next one it is asked anew
+            return
         if ask.what == "survey":
             where.surveyed(found, self.least)
             self.make_ready(where)
@@ -194,7 +199,7 @@ class Cluster:
             building = self.cargo is not None and bool(there)
             if time.monotonic() > deadline and not building:
                 raise NoCluster(self._why_nobody())
-            if self.silent and time.monotonic() > deadline:
+            if self.silent and time.monotonic() - self.silent_since > ANSWER_S:
                 raise NoCluster(self._why_nobody())
 
     def _why_nobody(self) -> str:

@@ -131,10 +131,14 @@ class ClusterCrew:
         if flight not in self._flights or future not in flight.tries:
             return None  # It has come before, or the line that it was asked for over is gone.
         if future.status == "finished":
-            result = future.result()
+            try:
+                result = future.result()
+            except Exception:  # the line broke while it came; it is looked after
+                flight.tries.remove(future)
+                return None
             self._flights.remove(flight)
             self._let_go(flight)
-            return self._kept(flight, future, result)
+            return self._kept(flight, result)
         flight.tries.remove(future)
         if future.status != "error":
             return None  # Cancelled: the scheduler has forgotten it. It is looked after.
@@ -149,7 +153,7 @@ class ClusterCrew:
         self._flights.remove(flight)
         return LostWorker(f"a worker of the cluster failed: {type(problem).__name__}: {problem}")
 
-    def _kept(self, flight: Flight, future: Future[Any], result: dict[str, Any]) -> list[Report]:
+    def _kept(self, flight: Flight, result: dict[str, Any]) -> list[Report]:
         reports = [read_report(body) for body in result["reports"]]
         if isinstance(flight.order, Chunk):
             self._took = [*self._took[1 - KNOWN :], time.monotonic() - flight.since]

@@ -58,7 +58,9 @@ class Liaison:
         self._news = news
         self._over = threading.Event()
         # What dask has to say of lines that break is told here in other words.
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)
+        for name in ("distributed", *logging.root.manager.loggerDict):
+            if name.startswith("distributed"):
+                logging.getLogger(name).setLevel(logging.CRITICAL + 1)
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 

@@ -64,8 +64,12 @@ def survey(commands: tuple[str, ...], parcels: tuple[str, ...]) -> dict[str, Any
         "remedy": "" if lacking is None else lacking.remedy,
         "missing": [command for command in commands if shutil.which(command) is None],
         "parcels": [name for name in parcels if is_here(name)],
-        "time": time.time(),
     }
+
+
+def clock() -> float:
+    """What time it is there."""
+    return time.time()
 
 
 def make_ready(

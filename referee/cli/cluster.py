@@ -1,0 +1,53 @@
+"""A cluster on the command line: the ground of a tournament, and what its workers are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import typer
+
+from referee.cli import console
+from referee.tournament.ground import HERE, Ground
+from referee.tournament.spec import BadSpec
+
+
+@contextmanager
+def ground_at(cluster: str | None, jobs: int | None, folder: Path) -> Iterator[Ground]:
+    """Where a tournament is played: here, unless a cluster is named. Raises BadSpec, NoCluster."""
+    if cluster is None:
+        yield HERE
+        return
+    _must_have_dask()
+    from referee.cluster.cluster import cluster_at
+    from referee.cluster.ground import ClusterGround
+
+    with cluster_at(cluster, jobs) as there:
+        yield ClusterGround(there, folder.resolve() / "logs")
+
+
+def show_cluster(address: str, *, as_json: bool) -> None:
+    """`referee doctor --cluster`."""
+    _must_have_dask()
+    from referee.cluster.cluster import cluster_at
+    from referee.cluster.health import examined
+
+    with cluster_at(address, None) as there:
+        found = examined(there)
+    if as_json:
+        console.print_json({"cluster": address, "workers": found})
+    else:
+        for each in found:
+            console.out.print(f"{each.address}: {each.told}")
+            for finding in each.findings:
+                console.out.print(f"  {finding.status:4}  {finding.check}: {finding.reason}")
+    if any(finding.status == "fail" for each in found for finding in each.findings):
+        raise typer.Exit(console.DOES_NOT_HOLD)
+
+
+def _must_have_dask() -> None:
+    try:
+        import distributed  # noqa: F401 - to see whether it is there
+    except ModuleNotFoundError:
+        raise BadSpec("--cluster needs dask: pip install 'referee[cluster]'") from None

@@ -1,0 +1,154 @@
+"""A real cluster for tests: a dask scheduler and workers, each a process of its own on loopback."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+from referee.store.database import Store
+from tests.arena.playing import MARK, left_of
+from tests.cli.running import REFEREE, environment
+from tests.daemon.serving import wait_for
+
+BOT = """\
+import json, sys, time
+
+sys.stderr.write("hello from stderr\\n")
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "hello":
+        print(json.dumps({{"type": "hello", "name": "{name}"}}), flush=True)
+    elif message["type"] == "ping":
+        print(json.dumps({{"type": "pong"}}), flush=True)
+    elif message["type"] == "bye":
+        break
+    elif message["type"] == "turn":
+        time.sleep({pause_s})
+        legal = sorted(message["legal"])
+        move = legal[{place} % len(legal)]
+        print(json.dumps({{"id": message["id"], "move": move}}), flush=True)
+"""
+
+
+def bot_folder(parent: Path, name: str, place: int, pause_s: float = 0.0, more: str = "") -> Path:
+    """A bot that always plays the legal move at this place, after a pause."""
+    folder = parent / name
+    folder.mkdir(parents=True)
+    (folder / "bot.py").write_text(BOT.format(name=name, place=place, pause_s=pause_s))
+    (folder / "bot.toml").write_text(
+        f'name = "{name}"\ncommand = ["python3", "-S", "bot.py"]\n{more}'
+    )
+    return folder
+
+
+class DaskCluster:
+    """A scheduler and its workers."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.mark = uuid.uuid4().hex
+        with socket.socket() as found:
+            found.bind(("127.0.0.1", 0))
+            self.port = int(found.getsockname()[1])
+        self.address = f"tcp://127.0.0.1:{self.port}"
+        self._workers = 0
+        self.processes: list[subprocess.Popen[bytes]] = []
+        self.scheduler = self.start_scheduler()
+
+    def _start(self, module: str, *words: str, **variables: str) -> subprocess.Popen[bytes]:
+        log = (self.folder / f"{module}-{len(self.processes)}.log").open("wb")
+        process = subprocess.Popen(
+            [sys.executable, "-m", f"distributed.cli.{module}", *words],
+            cwd=self.folder,
+            stdout=log,
+            stderr=log,
+            env=environment(**{MARK: self.mark, "XDG_CACHE_HOME": str(self.folder), **variables}),
+        )
+        log.close()
+        self.processes.append(process)
+        return process
+
+    def start_scheduler(self) -> subprocess.Popen[bytes]:
+        words = ("--host", "127.0.0.1", "--port", str(self.port), "--no-dashboard", "--no-show")
+        self.scheduler = self._start("dask_scheduler", *words)
+        return self.scheduler
+
+    def start_worker(self, **variables: str) -> subprocess.Popen[bytes]:
+        self._workers += 1
+        words = ("--host", "127.0.0.1", "--no-nanny", "--nthreads", "1", "--no-dashboard")
+        where = str(self.folder / f"scratch-{self._workers}")
+        return self._start(
+            "dask_worker", self.address, *words, "--local-directory", where, **variables
+        )
+
+    def close(self) -> None:
+        for process in self.processes:
+            if process.poll() is None:
+                process.kill()
+            process.wait()
+        wait_for(lambda: left_of(self.mark) == [] or None, "everything of the cluster to end")
+
+
+@contextlib.contextmanager
+def dask_cluster(folder: Path, workers: int = 2, **variables: str) -> Iterator[DaskCluster]:
+    folder.mkdir(parents=True, exist_ok=True)
+    cluster = DaskCluster(folder)
+    try:
+        for _ in range(workers):
+            cluster.start_worker(**variables)
+        yield cluster
+    finally:
+        cluster.close()
+
+
+def begin(folder: Path, *words: object) -> subprocess.Popen[bytes]:
+    """`referee tournament` on a cluster, as a process."""
+    return subprocess.Popen(
+        [*REFEREE, "tournament", *map(str, words)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=folder,
+        env=environment(),
+        start_new_session=True,
+    )
+
+
+def ended(process: subprocess.Popen[bytes]) -> tuple[int, str]:
+    """With what status, and what it said."""
+    out, err = process.communicate(timeout=120)
+    return process.returncode, (err + out).decode()
+
+
+def stored(folder: Path) -> set[tuple[int, int]]:
+    if not (folder / "tournament.db").exists():
+        return set()
+    with Store.read(folder) as store:
+        return {(row[0], row[1]) for rows in store.columns() for row in rows}
+
+
+def some_games(folder: Path, more_than: int = 0) -> set[tuple[int, int]]:
+    """What is in the store, once there is more than so much."""
+
+    def look() -> set[tuple[int, int]] | None:
+        found = stored(folder)
+        return found if len(found) > more_than else None
+
+    return wait_for(look, f"more than {more_than} games", 60)
+
+
+def stop(process: subprocess.Popen[bytes]) -> None:
+    """It stands still, and its lines stay open: as a machine that nobody can reach."""
+    os.kill(process.pid, signal.SIGSTOP)
+
+
+def bots_on(cluster: DaskCluster) -> list[str]:
+    """Processes of bots that the workers of a cluster have; keepers aside."""
+    found = [told for told in left_of(cluster.mark) if "python3 -S bot.py" in told]
+    return [told for told in found if "keeper" not in told]

@@ -1,0 +1,153 @@
+"""Tournaments on a real cluster: the same tables as anywhere, and whoever is lost loses nothing."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import referee
+from tests.cluster.clustering import (
+    DaskCluster,
+    begin,
+    bot_folder,
+    bots_on,
+    dask_cluster,
+    ended,
+    some_games,
+    stop,
+    stored,
+)
+from tests.daemon.serving import wait_for
+from tests.tournament.test_nothing_lost import games, tables
+
+GAMES = 40
+NAMES = ("high", "low", "middle")
+
+
+@pytest.fixture(scope="module")
+def bots(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Bots that take 10 ms a move, so that chunks last."""
+    folder = tmp_path_factory.mktemp("bots")
+    for place, name in zip((-1, 0, 1), NAMES, strict=True):
+        bot_folder(folder, name, place, 0.01)
+    return folder
+
+
+def words(bots: Path, *more: object) -> list[object]:
+    named = [word for name in NAMES for word in ("--bot", bots / name)]
+    fixed = ("--variant", "underdog", "--name", "same", "--seed", "7", "--sandbox", "none")
+    return [*fixed, *named, "-n", GAMES, "--out", "t", *more]
+
+
+@pytest.fixture(scope="module")
+def alone(bots: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same tournament on this machine, by one worker."""
+    folder = tmp_path_factory.mktemp("alone")
+    done = referee(folder, "tournament", *words(bots, "--jobs", 1))
+    assert done.status == 0, done.err
+    return folder / "t"
+
+
+def same(folder: Path, alone: Path) -> None:
+    assert tables(folder / "t") == tables(alone)
+    assert games(folder / "t") == games(alone)
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[DaskCluster]:
+    with dask_cluster(tmp_path / "cluster") as there:
+        yield there
+
+
+def test_the_same_bytes_as_alone(
+    bots: Path, alone: Path, cluster: DaskCluster, tmp_path: Path
+) -> None:
+    status, said = ended(begin(tmp_path, *words(bots, "--cluster", cluster.address)))
+    assert status == 0, said
+    same(tmp_path, alone)
+    logs = list((tmp_path / "t" / "logs").rglob("*.txt"))
+    assert logs
+    assert "hello from stderr" in logs[0].read_text()
+
+
+def test_a_local_cluster(bots: Path, alone: Path, tmp_path: Path) -> None:
+    status, said = ended(begin(tmp_path, *words(bots, "--cluster", "local", "--jobs", 2)))
+    assert status == 0, said
+    same(tmp_path, alone)
+
+
+def test_a_worker_that_is_killed(
+    bots: Path, alone: Path, cluster: DaskCluster, tmp_path: Path
+) -> None:
+    process = begin(tmp_path, *words(bots, "--cluster", cluster.address))
+    some_games(tmp_path / "t")
+    wait_for(lambda: len(bots_on(cluster)) == 4 or None, "both workers at work")
+    cluster.processes[-1].kill()
+    wait_for(lambda: len(bots_on(cluster)) <= 2 or None, "its bots to end")
+    status, said = ended(process)
+    assert status == 0, said
+    same(tmp_path, alone)
+
+
+def test_a_worker_that_joins_late(bots: Path, alone: Path, tmp_path: Path) -> None:
+    with dask_cluster(tmp_path / "cluster", workers=1) as cluster:
+        process = begin(tmp_path, *words(bots, "--cluster", cluster.address))
+        some_games(tmp_path / "t")
+        cluster.start_worker()
+        wait_for(lambda: len(bots_on(cluster)) == 4 or None, "both workers at work")
+        status, said = ended(process)
+        assert status == 0, said
+    same(tmp_path, alone)
+
+
+def test_a_scheduler_that_is_started_anew(
+    bots: Path, alone: Path, cluster: DaskCluster, tmp_path: Path
+) -> None:
+    process = begin(tmp_path, *words(bots, "--cluster", cluster.address))
+    some_games(tmp_path / "t")
+    for each in cluster.processes:
+        each.kill()
+        each.wait()
+    wait_for(lambda: bots_on(cluster) == [] or None, "bots to end with their workers")
+    cluster.start_scheduler()
+    cluster.start_worker()
+    cluster.start_worker()
+    status, said = ended(process)
+    assert status == 0, said
+    same(tmp_path, alone)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_coordinator_that_is_gone_and_comes_back(
+    bots: Path, alone: Path, cluster: DaskCluster, tmp_path: Path, number: int
+) -> None:
+    process = begin(tmp_path, *words(bots, "--cluster", cluster.address))
+    kept = some_games(tmp_path / "t")
+    process.send_signal(number)
+    process.communicate()
+    wait_for(lambda: bots_on(cluster) == [] or None, "bots that nobody wants to end")
+    there = stored(tmp_path / "t")
+    assert kept <= there
+    status, said = ended(
+        begin(tmp_path, "--resume", "t", "--cluster", cluster.address, "--sandbox", "none")
+    )
+    assert status == 0, said
+    same(tmp_path, alone)
+
+
+def test_a_machine_that_cannot_be_reached_does_not_hold_up_the_end(
+    bots: Path, alone: Path, cluster: DaskCluster, tmp_path: Path
+) -> None:
+    process = begin(tmp_path, *words(bots, "--cluster", cluster.address))
+    some_games(tmp_path / "t")
+    wait_for(lambda: len(bots_on(cluster)) == 4 or None, "both workers at work")
+    stop(cluster.processes[-1])
+    began = time.monotonic()
+    status, said = ended(process)
+    assert status == 0, said
+    assert time.monotonic() - began < 100, "long before dask gives the worker up"
+    same(tmp_path, alone)
