@@ -82,12 +82,20 @@ class Liaison:
                 client.close(timeout=1)
 
     def _call_roll(self, client: Client) -> None:
+        scheduler = ""
         while not self._over.is_set():
             try:
-                self._news.put(Roll(client.nthreads()))
+                found = client.sync(client.scheduler.identity, callback_timeout=CONNECT_S)
             except Exception as problem:  # dask has many words for a line that broke
                 self._news.put(Silent(str(problem) or type(problem).__name__))
                 return
+            if scheduler not in ("", found["id"]):
+                # The client has connected again by itself, to one that knows nothing of us.
+                self._news.put(Silent("the scheduler was started anew"))
+                return
+            scheduler = found["id"]
+            workers = found["workers"].items()
+            self._news.put(Roll({address: each["nthreads"] for address, each in workers}))
             self._over.wait(ROLL_S)
 
     def _connect(self) -> Client:
