@@ -31,6 +31,10 @@ WALLS_S = 30.0
 OUTSIDE = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
 """The environment of keepers and of walls: nothing of the referee's, and nothing of a bot's."""
 OUT_OF_MEMORY = "ran out of memory and was killed"
+TOO_MANY_FILES = "made more files than its limit on disk allows and was killed"
+
+EXCEEDED = {b"memory": OUT_OF_MEMORY, b"files": TOO_MANY_FILES}
+"""By the keeper's word for what a bot had too much of."""
 
 
 class NoStart(Exception):
@@ -147,7 +151,10 @@ class BotProcess:
         status = self.exit_status(within_s)
         if status is None:
             return None
-        return OUT_OF_MEMORY if self._line_of(b"memory") else told_status(status)
+        for word, told in EXCEEDED.items():
+            if self._line_of(word):
+                return told
+        return told_status(status)
 
     def cpu_ns(self) -> int:
         """CPU time of the bot so far, 0 where the system does not tell.
@@ -261,6 +268,8 @@ def _guarding(guard: Guard, filter: int) -> list[str]:
         orders += [f"group={guard.group}", f"group_limits={_pairs(guard.group_limits)}"]
     if guard.watched_memory:
         orders.append(f"memory={guard.watched_memory}")
+    if guard.writable:
+        orders.append(f"places={','.join(guard.writable)}")
     if guard.one_process:
         orders.append("alone=yes")
     return orders
