@@ -67,8 +67,12 @@ def guard(
     confinement: Confinement,
     *,
     one_process: bool = True,
+    locks: bool = False,
 ) -> Guard:
-    """What confines this command; `env` is what its manifest sets. Raises NotConfined."""
+    """What confines this command; `env` is what its manifest sets. Raises NotConfined.
+
+    `locks` lets it lock files, which no bot has to, and tools that build one do.
+    """
     limits = confinement.limits
     full = confinement.level is Level.FULL
     one_process = one_process and not full
@@ -76,7 +80,7 @@ def guard(
     if bwrap is None:
         raise NotConfined(f"level {confinement.level} needs bubblewrap, and there is no bwrap here")
     try:
-        filter = seccomp_filter(one_process=one_process, count_memory=not full)
+        filter = seccomp_filter(one_process=one_process, count_memory=not full, locks=locks)
         group = str(bot_group()) if full else ""
     except UnknownMachine as machine:
         raise NotConfined(f"level {confinement.level} has no filter for {machine}") from None
