@@ -93,7 +93,8 @@ def check_command(
     terms = Terms(
         clock=Clock(move_ms=limits[0]), startup_ms=limits[1], warm_up_ms=DEFAULT_WARM_UP_MS
     )
-    found, confined = find_bot(bot), confinement(sandbox, limit, expose)
+    found = find_bot(bot)
+    confined = confinement(sandbox, limit, expose, bots=[found])
     began, page = time.monotonic(), _Page(verbose)
     if not json:
         page.begin(found, confined)

@@ -6,18 +6,15 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
+import click
 import typer
 
 from referee.bots.confinement import Confinement, not_held_told
+from referee.bots.confinement.exposing import exposable, must_show
 from referee.bots.confinement.levels import Level
-from referee.bots.confinement.limits import (
-    EVERYWHERE,
-    BadLimit,
-    exposable,
-    read_limits,
-    split_limit,
-)
+from referee.bots.confinement.limits import EVERYWHERE, BadLimit, read_limits, split_limit
 from referee.bots.confinement.probe import choose, said_aloud, why_not
+from referee.bots.hiding import hidden_places
 from referee.bots.manifest import Bot
 from referee.bots.starting import not_held
 from referee.cli import console
@@ -35,8 +32,11 @@ Freeze = Annotated[
     typer.Option("--freeze/--no-freeze", help="A bot stands still while the other is to move."),
 ]
 Expose = Annotated[
-    list[Path] | None,
-    typer.Option(help="A folder that confined bots may read. Can be repeated."),
+    list[str] | None,
+    # As text: the empty path, as a path, is the current folder.
+    typer.Option(
+        click_type=click.Path(), help="A folder that confined bots may read. Can be repeated."
+    ),
 ]
 
 
@@ -51,21 +51,29 @@ def read_given_limits(words: Sequence[str] | None) -> dict[str, int | str] | Non
     return found or None
 
 
-def exposed(folders: Sequence[Path] | None) -> tuple[str, ...] | None:
+def exposed(folders: Sequence[str] | None) -> tuple[str, ...] | None:
     """Whole paths; None if there are none. Raises BadLimit."""
-    return tuple(exposable(str(folder)) for folder in folders or ()) or None
+    return tuple(map(exposable, folders or ())) or None
+
+
+def exposed_by_daemon(folders: Sequence[str] | None, data: Path) -> tuple[str, ...] | None:
+    """The same for a daemon, whose data bots must not see either. Raises BadLimit."""
+    shown = exposed(folders)
+    must_show(shown or (), [("the daemon's data", data), *hidden_places()])
+    return shown
 
 
 def confinement(
     sandbox: str | None,
     limit: Sequence[str] | None = None,
-    expose: Sequence[Path] | None = None,
+    expose: Sequence[str] | None = None,
     *,
+    bots: Iterable[Bot] = (),
     freeze: bool | None = None,
 ) -> Confinement:
     """As asked for, or the best that holds here; a line on stderr where that is nothing.
 
-    Raises BadLimit, NotConfined.
+    None of these bots sees another one. Raises BadLimit, NotConfined.
     """
     wanted = said_aloud(sandbox)
     level = choose(wanted)
@@ -76,12 +84,10 @@ def confinement(
     given = read_given_limits(limit) or {}
     limits = read_limits(given)
     tell_unenforced(given, level)
-    return Confinement(
-        level=level,
-        limits=limits,
-        freeze=bool(freeze),
-        expose=exposed(expose) or (),
-    )
+    shown = exposed(expose) or ()
+    if level is not Level.NONE:
+        must_show(shown, hidden_places(bots))
+    return Confinement(level=level, limits=limits, freeze=bool(freeze), expose=shown)
 
 
 def tell_unenforced(limits: Iterable[str], level: Level) -> None:

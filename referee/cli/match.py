@@ -140,8 +140,8 @@ def match_command(
     test = None if sprt is None else parse_sprt([sprt])
     if games is None:
         games = DEFAULT_GAMES if test is None else MOST_SPRT_GAMES
-    confined = confinement(sandbox, limit, expose, freeze=freeze)
     bots = find_bot(first), find_bot(second)
+    confined = confinement(sandbox, limit, expose, bots=bots, freeze=freeze)
     tell_not_held(bots, confined)
     faults = _FirstFaults()
     file, folder = RecordsFile(records), logs or default_logs()

@@ -91,7 +91,7 @@ def watch_command(
         raise BadMatch(f"a seed is printable text, not {seed!r}")
     file = RecordsFile(records)
     folder = default_logs() if logs is None else check_logs(logs)
-    confined = confinement(sandbox, limit, expose)
+    confined = confinement(sandbox, limit, expose, bots=bots)
     ready = [built(bot, confined, on_build=console.tell_build) for bot in bots]
     bots = ready[0], ready[1]
     audience = _Audience((bots[0].name, bots[1].name), pause_s, step=step)

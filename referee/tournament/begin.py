@@ -16,6 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from referee.bots.confinement import Confinement
+from referee.bots.confinement.exposing import must_show
 from referee.bots.confinement.levels import Level
 from referee.bots.confinement.probe import choose
 from referee.bots.manifest import Bot
@@ -132,6 +133,8 @@ def play_tournament(
     lineup = _reduced(lineup, ready, left_out)
     bots, confinement = [entry.bot for entry in lineup.entries], confinement_of(lineup.spec)
     folder = Path(folder)
+    if confinement.level is not Level.NONE:
+        must_show(spec.expose, [("the tournament's folder", folder)])
     seed = secrets.token_hex(8) if spec.seed is None else spec.seed
     values = {
         "name": spec.name,

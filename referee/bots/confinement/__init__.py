@@ -1,6 +1,7 @@
 """How a bot is kept from doing harm: what is promised, and by which means.
 
     levels, limits      what an organiser asks for
+    exposing            folders that bots are shown besides, and those that they must not be
     seccomp, walls      system calls that are refused; what a bot sees of the machine
     identity, cgroups   whom it runs as; what all its processes may use together
     guard               all of it for one process, as the keeper (keeper.py) carries it out
