@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 
-from .memory import threads
+from .kin import threads
 
 FREE = 1024
 """Files that there may be in any place, however small it is."""

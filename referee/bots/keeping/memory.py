@@ -14,10 +14,7 @@ counted once, which takes the kernel longer, and then the next look is put off a
 
 from __future__ import annotations
 
-import contextlib
-import os
-
-from .ending import descendants
+from .kin import threads
 
 SLACK = 16 * 1024 * 1024
 """Beyond the limit: the stack, of which the limit of a process knows nothing, and what the loader
@@ -35,21 +32,6 @@ def has_more(limit_kb: int, pids: list[int]) -> bool:
     return too_much
 
 
-def family(pid: int) -> list[int]:
-    """A process and all that descend from it, those of its threads too."""
-    found = [pid]
-    if not os.path.exists(f"/proc/{pid}/task/{pid}/children"):  # noqa: PTH110  # no pathlib here
-        return descendants()  # a kernel that keeps no such list
-    for each in found:
-        for thread in threads(each):
-            with (
-                contextlib.suppress(OSError),
-                open(f"/proc/{each}/task/{thread}/children") as file,
-            ):
-                found += map(int, file.read().split())
-    return found
-
-
 def filled_kb(pid: int) -> int:
     filled = kilobytes(f"/proc/{pid}/status", COUNTED)
     if not filled:
@@ -57,14 +39,6 @@ def filled_kb(pid: int) -> int:
         for thread in threads(pid):
             filled = filled or kilobytes(f"/proc/{pid}/task/{thread}/status", COUNTED)
     return filled
-
-
-def threads(pid: int) -> list[str]:
-    """None for a process that has ended."""
-    try:
-        return os.listdir(f"/proc/{pid}/task")  # noqa: PTH208
-    except OSError:
-        return []
 
 
 def filled_once_kb(pid: int) -> int:

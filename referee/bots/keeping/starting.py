@@ -9,6 +9,7 @@ import signal
 import sys
 
 from .group import Group
+from .kin import children
 from .orders import Orders
 
 PR_SET_PDEATHSIG = 1
@@ -107,15 +108,15 @@ def await_walls(up: int, control: int) -> bool:
 def inner(pid: int) -> int:
     """The bot behind the walls: bubblewrap's child's child, as the machine numbers it.
 
-    Bubblewrap itself where that has ended already.
+    Bubblewrap itself where that has ended already. Raises OSError where nobody can tell: what
+    stops, counts and watches a bot would else be for bubblewrap, and the bot go free.
     """
     bot = pid
-    try:
-        for _ in range(2):
-            with open(f"/proc/{bot}/task/{bot}/children") as file:
-                bot = int(file.read().split()[0])
-    except (OSError, IndexError):
-        return pid
+    for _ in range(2):
+        below = children(bot)
+        if not below:
+            return pid
+        bot = below[0]
     return bot
 
 

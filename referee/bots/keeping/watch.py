@@ -8,7 +8,8 @@ import signal
 import time
 
 from .files import Files
-from .memory import SLACK, family, has_more
+from .kin import family
+from .memory import SLACK, has_more
 
 LOOK_S = 0.05
 REST_FACTOR = 10
