@@ -81,6 +81,15 @@ def allowed_processes(bot: Bot, confinement: Confinement) -> int:
     return min(bot.processes, tighter(confinement.limits, bot.limits).processes)
 
 
+def several_processes(bots: Iterable[Bot], confinement: Confinement) -> dict[str, int]:
+    """Who asked for more than one in its manifest, and how many it may run where it is confined.
+    Unconfined, nobody counts."""
+    if confinement.level is Level.NONE:
+        return {}
+    allowed = {bot.name: allowed_processes(bot, confinement) for bot in bots}
+    return {name: number for name, number in allowed.items() if number > 1}
+
+
 def can_be_held(bot: Bot, confinement: Confinement) -> bool:
     """Whether it can be made to stand still: by its control group, or since it is one process."""
     if confinement.level is Level.STANDARD:

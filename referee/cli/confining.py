@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
 import click
 import typer
 
-from referee.bots.confinement import Confinement, not_held_told
+from referee.bots.confinement import Confinement, not_held_told, several_told
 from referee.bots.confinement.exposing import exposable, must_show
 from referee.bots.confinement.levels import Level
 from referee.bots.confinement.limits import EVERYWHERE, BadLimit, read_limits, split_limit
@@ -102,3 +102,8 @@ def tell_not_held(bots: Iterable[Bot], confinement: Confinement) -> None:
     """A line on stderr for each bot that --freeze cannot hold."""
     for name, processes in not_held(bots, confinement).items():
         console.err.print(console.printable(not_held_told(name, processes)))
+
+
+def several_lines(processes: Mapping[str, int]) -> list[str]:
+    """A line for each bot that runs several, and how many."""
+    return [f"{several_told(name, number)}." for name, number in processes.items()]
