@@ -19,7 +19,7 @@ game itself passes through no third hand. What the keeper does:
 It runs as a script of its own, with the standard library alone, because it must not share a fate
 with the referee. Control lines, keeper to referee: `started PID`, `failed REASON`, `walls REASON`
 (the bot could not be confined, and was not started), `exit STATUS`, `signal NUMBER`, `memory`,
-`files` (before the last two: it had more than its limit of those).
+`files`, `cpu` (before the last two: it had more than its limit of those).
 """
 
 from __future__ import annotations

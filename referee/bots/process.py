@@ -33,7 +33,8 @@ OUTSIDE = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
 OUT_OF_MEMORY = "ran out of memory and was killed"
 TOO_MANY_FILES = "made more files than its limit on disk allows and was killed"
 
-EXCEEDED = {b"memory": OUT_OF_MEMORY, b"files": TOO_MANY_FILES}
+OUT_OF_CPU = "used up the seconds of processor time that its limit cpu gives and was killed"
+EXCEEDED = {b"memory": OUT_OF_MEMORY, b"files": TOO_MANY_FILES, b"cpu": OUT_OF_CPU}
 """By the keeper's word for what a bot had too much of."""
 
 

@@ -63,6 +63,8 @@ def main() -> None:
             tell(control, looks.exceeded)
         elif ended and group.ran_out_of_memory():
             tell(control, "memory")
+        elif "CPU" in orders.limits and looks.ran_out_of_cpu(orders.limits["CPU"], ended):
+            tell(control, "cpu")
         if ended:
             # Before the cleaning, which may take longer than the referee waits for last words.
             tell(control, ended)

@@ -86,7 +86,12 @@ def limit(limits: dict[str, int]) -> None:
         import resource
 
         for name, value in limits.items():
-            resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (value, value))
+            number, most = getattr(resource, f"RLIMIT_{name}"), value
+            if name == "CPU" and resource.getrlimit(number)[1] != value:
+                # Out of its seconds, a bot is told so by a signal of its own; one that does not
+                # heed it is ended a second later.
+                most = value + 1
+            resource.setrlimit(number, (value, most))
 
 
 def become(user: int) -> None:

@@ -33,6 +33,7 @@ class Watch:
         self._files = files
         self._alone = alone
         self._due = 0.0
+        self._cpu_ns = 0
         self.exceeded = ""
         """What it had too much of: `memory` or `files`."""
 
@@ -42,11 +43,20 @@ class Watch:
             return None
         return max(0, round(1000 * (self._due - time.monotonic())))
 
+    def ran_out_of_cpu(self, limit_s: int, ended: str) -> bool:
+        """Whether a bot that has ended so had no seconds left: by the signal that says so or, for
+        who does not heed that one, as far as was seen before the one that nobody can ignore."""
+        if ended == f"signal {int(signal.SIGXCPU)}":
+            return True
+        return ended == f"signal {int(signal.SIGKILL)}" and self._cpu_ns >= limit_s * 10**9
+
     def look(self) -> bool:
         """If it is time for a look: whether the bot has more than its limits, and was killed."""
         began = time.monotonic()
         if self._files is None or began < self._due:
             return False
+        with contextlib.suppress(OSError):
+            self._cpu_ns = time.clock_gettime_ns((~self._bot << 3) | 2)
         if self._files.too_many():
             self.exceeded = "files"
         elif self._limit_kb:
