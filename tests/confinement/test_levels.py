@@ -154,6 +154,7 @@ def test_the_doctor_tries_everything(tmp_path: Path) -> None:
     assert report["best"] == BEST.value
     passed = {each["check"] for each in report["findings"] if each["level"] == "standard"}
     assert passed >= {"user", "files", "writing", "processes", "network", "one process", "memory"}
+    assert "seccomp" in passed
 
 
 @pytest.mark.parametrize(
