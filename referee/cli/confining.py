@@ -6,11 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
-import click
 import typer
 
 from referee.bots.confinement import Confinement, not_held_told, several_told
-from referee.bots.confinement.exposing import exposable, must_show
+from referee.bots.confinement.exposing import EMPTY, exposable, must_show
 from referee.bots.confinement.levels import Level
 from referee.bots.confinement.limits import EVERYWHERE, BadLimit, read_limits, split_limit
 from referee.bots.confinement.probe import choose, said_aloud, why_not
@@ -18,6 +17,15 @@ from referee.bots.hiding import hidden_places
 from referee.bots.manifest import Bot
 from referee.bots.starting import not_held
 from referee.cli import console
+
+
+def path(text: str) -> Path:
+    """Before it is one: the empty path is the current folder. Raises BadLimit. Its name is what the
+    help shows in the place of a value."""
+    if not text.strip():
+        raise BadLimit(EMPTY)
+    return Path(text)
+
 
 Sandbox = Annotated[
     Literal["full", "standard", "none"] | None,
@@ -32,10 +40,10 @@ Freeze = Annotated[
     typer.Option("--freeze/--no-freeze", help="A bot stands still while the other is to move."),
 ]
 Expose = Annotated[
-    list[str] | None,
-    # As text: the empty path, as a path, is the current folder.
+    list[Path] | None,
     typer.Option(
-        click_type=click.Path(), help="A folder that confined bots may read. Can be repeated."
+        parser=path,
+        help="A folder that confined bots may read. Can be repeated.",
     ),
 ]
 
@@ -51,12 +59,12 @@ def read_given_limits(words: Sequence[str] | None) -> dict[str, int | str] | Non
     return found or None
 
 
-def exposed(folders: Sequence[str] | None) -> tuple[str, ...] | None:
+def exposed(folders: Sequence[Path] | None) -> tuple[str, ...] | None:
     """Whole paths; None if there are none. Raises BadLimit."""
-    return tuple(map(exposable, folders or ())) or None
+    return tuple(exposable(str(folder)) for folder in folders or ()) or None
 
 
-def exposed_by_daemon(folders: Sequence[str] | None, data: Path) -> tuple[str, ...] | None:
+def exposed_by_daemon(folders: Sequence[Path] | None, data: Path) -> tuple[str, ...] | None:
     """The same for a daemon, whose data bots must not see either. Raises BadLimit."""
     shown = exposed(folders)
     must_show(shown or (), [("the daemon's data", data), *hidden_places()])
@@ -66,7 +74,7 @@ def exposed_by_daemon(folders: Sequence[str] | None, data: Path) -> tuple[str, .
 def confinement(
     sandbox: str | None,
     limit: Sequence[str] | None = None,
-    expose: Sequence[str] | None = None,
+    expose: Sequence[Path] | None = None,
     *,
     bots: Iterable[Bot] = (),
     freeze: bool | None = None,

@@ -14,6 +14,7 @@ from pathlib import Path
 from referee.bots.confinement.identity import may_enter, servant
 from referee.bots.confinement.limits import BadLimit
 
+EMPTY = "expose: an empty path; name a folder with tools"
 WALLS_OWN = ("/", "/etc", "/tmp", "/var")
 """Where the walls put something of their own, or nothing on purpose, but for folders inside."""
 CLOSED = ("/bot", "/dev", "/link", "/proc", "/run", "/sys")
@@ -23,7 +24,7 @@ CLOSED = ("/bot", "/dev", "/link", "/proc", "/run", "/sys")
 def exposable(folder: str) -> str:
     """A folder that confined bots may be shown, as a whole path. Raises BadLimit."""
     if not folder.strip():
-        raise BadLimit("expose: an empty path; name a folder with tools")
+        raise BadLimit(EMPTY)
     path = Path(folder).absolute()
     if bar := _bar(path, None):
         raise BadLimit(f"expose: {path} cannot be shown to bots: {bar} does not let you in")
