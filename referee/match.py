@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from referee.arena.core import take_core
 from referee.arena.game import Setting, bot_info
@@ -17,6 +18,7 @@ from referee.bots.building import OnBuild, built
 from referee.bots.confinement import UNCONFINED, Confinement
 from referee.bots.confinement.levels import Level
 from referee.bots.manifest import Bot, find_bot
+from referee.bots.starting import several_processes
 from referee.clock import DEFAULT_GRACE_MS, DEFAULT_STARTUP_MS, DEFAULT_WARM_UP_MS, read_clock
 from referee.deciding import SprtResult, SprtWatch
 from referee.mistake import Mistake
@@ -64,6 +66,9 @@ class MatchResult(Struct, frozen=True, kw_only=True):
     """How strictly the bots were confined."""
     logs: dict[str, str]
     """Where the stderr of each bot is that wrote to it."""
+    processes: dict[str, int] = {}
+    """Bots that asked for several in their manifest, and how many each was let run; nobody counts
+    them where bots are not confined."""
     sprt: SprtResult | None = None
     """Where the match was to end as soon as it is decided."""
 
@@ -143,7 +148,8 @@ def play_match(
     finally:
         if core is not None:
             core.release()
-    return match.result(seed, pinned=core.core if core is not None else None)
+    result = match.result(seed, pinned=core.core if core is not None else None)
+    return replace(result, processes=several_processes(bots, confinement))
 
 
 def _check(games: int, at_once: int, startup_ms: int, think: str) -> None:

@@ -7,7 +7,8 @@ The real command plays; it is ended by SIGINT, SIGTERM and SIGKILL in turn and g
 `--resume`, until the time is over. Then it must have left no process and no file, its descriptors
 and its memory must not have grown, and its database must hold every game that it has told of, once,
 with a record that verifies, and no fault of an honest bot. The status is 0 if all of it holds,
-1 if not, 2 where a soak cannot be run.
+1 if not, 2 where a soak cannot be run. Where something does not hold the folder is kept, with the
+report in it.
 """
 
 from __future__ import annotations
@@ -137,6 +138,7 @@ class Soak:
         self._watch = Watch(self._began_s)
         self._ended: list[Ended] = []
         self._last_run_s = self._end_s = 0.0
+        self._told: list[str] = []
 
     def run(self) -> Report:
         """Play, and see what holds."""
@@ -150,7 +152,9 @@ class Soak:
                     why = "; ".join(self._ended[-1].trouble)
                     raise Mistake(f"the tournament did not begin: {why}")
                 report = self._report(field, victim)
-            kept = not report.held
+            if not report.held:
+                kept = True
+                keep(report, self._told, self._place)
             return report
         finally:
             if not kept:
@@ -160,6 +164,7 @@ class Soak:
         return time.monotonic() - self._began_s
 
     def _tell(self, line: str) -> None:
+        self._told.append(line)
         if not self._options.json:
             print(line, flush=True)
 
@@ -343,6 +348,12 @@ def _victim() -> Iterator[subprocess.Popen[bytes]]:
             yield victim
         finally:
             victim.kill()
+
+
+def keep(report: Report, told: list[str], folder: Path) -> None:
+    """What did not hold, beside what it was seen in: a terminal forgets, and CI keeps folders."""
+    (folder / "report.json").write_bytes(msgspec.json.format(msgspec.json.encode(report)))
+    (folder / "report.txt").write_text("\n".join([*told, *_told(report), ""]), "utf-8")
 
 
 def _told(report: Report) -> Iterator[str]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import socket
+import stat
 from pathlib import Path
 
 import pytest
@@ -74,11 +76,46 @@ def test_many_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_FILES", 10)
     folder = a_bot(tmp_path / "b")
     for number in range(9):
-        os.mkfifo(folder / str(number))
+        (folder / str(number)).touch()
     read_bot(folder)
     (folder / "one more").touch()
     with pytest.raises(TooMuch, match=r"more than 10 files and folders in it"):
         contents(folder)
+
+
+def put_pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def put_socket(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+
+
+def put_device(path: Path) -> None:
+    os.mknod(path, 0o666 | stat.S_IFCHR, os.makedev(1, 3))
+
+
+SPECIAL = {"a pipe": put_pipe, "a socket": put_socket, "a device": put_device}
+
+
+@pytest.mark.parametrize("what", SPECIAL)
+def test_what_is_no_file_is_named(tmp_path: Path, what: str) -> None:
+    if what == "a device" and os.getuid() != 0:
+        pytest.skip("root alone makes devices")
+    folder = a_bot(tmp_path / "b")
+    (folder / "sub").mkdir()
+    SPECIAL[what](folder / "sub" / "it")
+    with pytest.raises(
+        BadBot, match=rf"^{folder}: sub/it in it is {what}; a bot is files, folders and links$"
+    ):
+        read_bot(folder)
+
+
+def test_a_build_that_makes_a_pipe(tmp_path: Path) -> None:
+    bot = read_bot(a_bot(tmp_path / "b", 'build = ["mkfifo", "way"]'))
+    with pytest.raises(BuildFailed, match=r"the build made what cannot be kept: way in it is a pi"):
+        built(bot, cache=tmp_path / "cache")
 
 
 DEEP = 'build = ["sh", "-c", "i=0; while [ $i -lt 1501 ]; do mkdir d; cd d; i=$((i+1)); done"]'

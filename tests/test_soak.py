@@ -15,6 +15,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import msgspec
 import pytest
 
 from referee.bots.confinement.probe import EVERYWHERE
@@ -25,6 +26,7 @@ from soak.books import Account, Books, account
 from soak.checks import Check
 from soak.field import Entrant, Field
 from soak.playing import Ended
+from soak.run import Report, keep
 from soak.watching import Sample, Watch, family, is_there, left_of
 
 ROOT = Path(__file__).parents[1]
@@ -54,6 +56,35 @@ def test_a_short_soak_holds() -> None:
     assert report["games"] == report["records"]["records"] > 0
     assert [len(names) for names in report["bots"].values()] == [3, 2, 2]
     assert not Path(report["folder"] or "nowhere").exists()
+
+
+def test_what_does_not_hold_is_kept_with_its_report(tmp_path: Path) -> None:
+    report = Report(
+        held=False,
+        seconds=1.0,
+        level="none",
+        seed="s",
+        bots={},
+        games=0,
+        games_of={},
+        endings={},
+        runs={"SIGKILL": 1},
+        longest_ending_s=0.0,
+        most_processes=1,
+        most_fds={},
+        most_threads={},
+        peak_kb={},
+        database_kb=1,
+        records={},
+        checks=[Check("files", False, "one is left")],
+        folder=str(tmp_path),
+    )
+    keep(report, ["soak: 1 s at level none, seed s"], tmp_path)
+    assert msgspec.json.decode((tmp_path / "report.json").read_bytes(), type=Report) == report
+    lines = (tmp_path / "report.txt").read_text().splitlines()
+    assert lines[0] == "soak: 1 s at level none, seed s"
+    assert "FAIL  files: one is left" in lines
+    assert lines[-1] == f"something does not hold; see {tmp_path}"
 
 
 def test_a_level_that_is_not_there_is_named() -> None:

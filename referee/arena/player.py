@@ -18,7 +18,7 @@ from referee.arena.reaching import Patience, reach
 from referee.bots.confinement import UNCONFINED, Confinement
 from referee.bots.manifest import Bot
 from referee.bots.process import BotProcess, NoStart, no_cpu_time
-from referee.bots.starting import can_be_held, start_bot
+from referee.bots.starting import can_be_held, few_told, limits_of, start_bot
 from referee.links.pipe import PipeLink
 from referee.protocol.codec import excerpt
 from referee.protocol.messages import HelloReceived, Misbehaved, ToBot
@@ -54,6 +54,7 @@ class Player:
         "_cpu_clock",
         "_cpu_seen_ns",
         "_failed_starts",
+        "_turn_bytes",
         "_upkeep",
         "bot",
         "dropped_before",
@@ -83,6 +84,7 @@ class Player:
         self._can_be_held = confinement.freeze and can_be_held(bot, confinement)
         self.process: BotProcess | None = None
         self.link: PipeLink | None = None
+        self._turn_bytes = limits_of(bot, confinement).turn
         self.session = self._new_session()
         self.outbox: list[ToBot] = []
         """What goes out with the next write."""
@@ -116,7 +118,7 @@ class Player:
         return self._upkeep.logs and self._upkeep.logs / f"{self.bot.name}.stderr.txt"
 
     def _new_session(self) -> Session:
-        return Session(self._upkeep.confinement.limits.turn)
+        return Session(self._turn_bytes)
 
     def hold(self) -> None:
         """Let the bot stand still until it is asked, if that is wanted and can be done."""
@@ -179,7 +181,7 @@ class Player:
             self._cpu_clock = process.cpu_clock
         except NoStart as problem:
             raise BotFault(Ending.NO_START, str(problem)) from None
-        self.link, self.session = reach(process, patience, upkeep.confinement.limits.turn)
+        self.link, self.session = reach(process, patience, self._turn_bytes)
         link = self.link
         try:
             link.write(self.session.hello(__version__))
@@ -192,6 +194,7 @@ class Player:
             if not ready:
                 said = self.session.unfinished()
                 hint = self.hints.half if said else self.hints.no_hello
+                hint += few_told(bot, upkeep.confinement)
                 detail = f"no hello within {upkeep.startup_ms} ms{hint}"
                 raise BotFault(Ending.NO_HELLO, detail, said)
             data = link.read()

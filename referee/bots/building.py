@@ -32,7 +32,7 @@ from referee.bots.confinement.limits import BUILD_LIMITS
 from referee.bots.confinement.walls import BOT_FOLDER, View
 from referee.bots.contents import (
     LeadsOut,
-    TooMuch,
+    NoBots,
     contents,
     copy_folder,
     empty,
@@ -143,8 +143,8 @@ def _copy(
         ) from None
     except Busy as busy:
         raise BuildFailed(str(busy)) from None
-    except TooMuch as much:
-        raise BadBot(f"{bot.name}: {much.filename}: {much.strerror}") from None
+    except NoBots as no:
+        raise BadBot(f"{bot.name}: {no.filename}: {no.strerror}") from None
     except OSError as error:
         raise BadBot(f"{bot.name}: cannot be built in {cache}: {error.strerror}") from None
 
@@ -166,8 +166,8 @@ def _build(bot: Bot, folder: Path, limit_ms: int) -> None:
         contents(folder)
     except NoStart as problem:
         raise BuildFailed(f"{bot.name}: the build could not be run: {problem}") from None
-    except TooMuch as much:
-        told = f"the build made what cannot be kept: {much.strerror}"
+    except NoBots as no:
+        told = f"the build made what cannot be kept: {no.strerror}"
         raise BuildFailed(f"{bot.name}: {told}") from None
 
 
@@ -181,7 +181,7 @@ def _build_confined(bot: Bot, folder: Path, confinement: Confinement, limit_ms: 
     process = BotProcess(
         (),
         log=log.resolve(),
-        guard=guard((*IN_MEMORY, *bot.build), bot.env, view, inside, one_process=False),
+        guard=guard((*IN_MEMORY, *bot.build), bot.env, view, inside, one_process=False, locks=True),
     )
     try:
         process.await_start(limit_ms / 1000)

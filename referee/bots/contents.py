@@ -27,6 +27,12 @@ LYING_ABOUT = frozenset({".git", "__pycache__"})
 DIGITS = 32
 """Of a hash: whoever writes both sides finds two that agree in half as many."""
 KINDS = (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK)
+SPECIAL = {
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
 MOST_LEVELS = 64
 """Of folders within one another."""
 MOST_FILES = 100_000
@@ -38,11 +44,23 @@ class LeadsOut(Exception):
     """A link in the folder leads out of it; the message is its path."""
 
 
-class TooMuch(OSError):
-    """A folder that holds more than any bot does; `strerror` says of what."""
+class NoBots(OSError):
+    """A folder that no bot has; `strerror` says why."""
+
+    number = errno.EINVAL
 
     def __init__(self, told: str, folder: Path) -> None:
-        super().__init__(errno.EFBIG, told, str(folder))
+        super().__init__(self.number, told, str(folder))
+
+
+class TooMuch(NoBots):
+    """It holds more than any bot does."""
+
+    number = errno.EFBIG
+
+
+class Special(NoBots):
+    """It holds what is neither file nor folder nor link."""
 
 
 def hash_folder(folder: Path) -> str:
@@ -110,8 +128,9 @@ def open_up(folder: Path) -> None:
 def contents(folder: Path) -> list[Path]:
     """Its files, folders and links, relative to it, a folder before what it holds. Raises OSError.
 
-    Pipes, sockets and devices are no content: reading one may take for ever. Nothing is read here,
-    so what is too much is known before anybody waits for it (TooMuch).
+    Nothing is read here, so what is too much is known before anybody waits for it (TooMuch). Pipes,
+    sockets and devices are refused (Special): reading one may take for ever, and through walls that
+    let nothing be written they are a way all the same, to whoever holds the other end.
     """
     found: list[Path] = []
     size = 0
@@ -124,8 +143,10 @@ def contents(folder: Path) -> list[Path]:
             raise TooMuch(_too_large(), folder)
         if len(path.parts) > MOST_LEVELS:
             raise TooMuch(f"more than {MOST_LEVELS} folders within one another in it", folder)
-        if kind in KINDS:
-            found.append(path)
+        if kind not in KINDS:
+            what = SPECIAL.get(kind, "something else")
+            raise Special(f"{path} in it is {what}; a bot is files, folders and links", folder)
+        found.append(path)
     return sorted(found)
 
 

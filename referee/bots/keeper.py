@@ -7,7 +7,8 @@ game itself passes through no third hand. What the keeper does:
 
 - starts the bot in a session of its own, behind the walls that it is told of, and tells the
   referee its process id, or why it failed;
-- where no control group counts its memory, looks at it all the time, and ends what has too much;
+- looks all the time at how many files it has made and, where no control group counts its memory,
+  at that, and ends what has too much;
 - reads the bot's stderr all the time, so that no bot blocks on it, and keeps its head and tail;
 - tells how the bot ended;
 - leaves nothing behind. When the referee closes the control socket, or dies however suddenly, the
@@ -17,8 +18,8 @@ game itself passes through no third hand. What the keeper does:
 
 It runs as a script of its own, with the standard library alone, because it must not share a fate
 with the referee. Control lines, keeper to referee: `started PID`, `failed REASON`, `walls REASON`
-(the bot could not be confined, and was not started), `exit STATUS`, `signal NUMBER`, `memory`
-(before the last two: it had more than its limit).
+(the bot could not be confined, and was not started), `exit STATUS`, `signal NUMBER`, `memory`,
+`files`, `cpu` (before the last two: it had more than its limit of those).
 """
 
 from __future__ import annotations

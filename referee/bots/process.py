@@ -32,6 +32,11 @@ WALLS_S = 30.0
 OUTSIDE = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
 """The environment of keepers and of walls: nothing of the referee's, and nothing of a bot's."""
 OUT_OF_MEMORY = "ran out of memory and was killed"
+TOO_MANY_FILES = "made more files than its limit on disk allows and was killed"
+
+OUT_OF_CPU = "used up the seconds of processor time that its limit cpu gives and was killed"
+EXCEEDED = {b"memory": OUT_OF_MEMORY, b"files": TOO_MANY_FILES, b"cpu": OUT_OF_CPU}
+"""By the keeper's word for what a bot had too much of."""
 
 
 class NoStart(Exception):
@@ -152,7 +157,10 @@ class BotProcess:
         status = self.exit_status(within_s)
         if status is None:
             return None
-        return OUT_OF_MEMORY if self._line_of(b"memory") else told_status(status)
+        for word, told in EXCEEDED.items():
+            if self._line_of(word):
+                return told
+        return told_status(status)
 
     def cpu_ns(self) -> int:
         """CPU time of the bot so far, 0 where the system does not tell or it has ended."""
@@ -259,6 +267,8 @@ def _guarding(guard: Guard, filter: int) -> list[str]:
         orders += [f"group={guard.group}", f"group_limits={_pairs(guard.group_limits)}"]
     if guard.watched_memory:
         orders.append(f"memory={guard.watched_memory}")
+    if guard.writable:
+        orders.append(f"places={','.join(guard.writable)}")
     if guard.one_process:
         orders.append("alone=yes")
     return orders

@@ -17,7 +17,7 @@ from referee.bots.confinement.identity import may_read, servant
 from referee.bots.confinement.walls import BOT_FOLDER, View
 from referee.bots.contents import (
     LeadsOut,
-    TooMuch,
+    NoBots,
     copy_file,
     copy_folder,
     hash_file,
@@ -44,8 +44,8 @@ def staged(bot: Bot, cache: Path | None = None) -> Bot:
         raise BadBot(
             f"{link}: a link that leads out of the bot's folder; a confined bot sees what is inside"
         ) from None
-    except TooMuch as much:
-        raise BadBot(f"{bot.name}: {much.filename}: {much.strerror}") from None
+    except NoBots as no:
+        raise BadBot(f"{bot.name}: {no.filename}: {no.strerror}") from None
     except OSError as error:
         where = "" if copies is None else f" to {copies.cache}"
         raise BadBot(f"{bot.name}: cannot be copied{where}: {error.strerror}") from None

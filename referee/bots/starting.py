@@ -11,7 +11,7 @@ from referee.bots.confinement import UNCONFINED, Confinement
 from referee.bots.confinement.guard import guard
 from referee.bots.confinement.identity import servant
 from referee.bots.confinement.levels import Level
-from referee.bots.confinement.limits import tighter
+from referee.bots.confinement.limits import Limits, show_size, tighter
 from referee.bots.confinement.walls import LINK_FOLDER
 from referee.bots.environment import environment
 from referee.bots.manifest import ZMQ, Bot
@@ -32,7 +32,7 @@ def start_bot(
 
     Raises NoStart, or NotConfined where it cannot be confined as asked.
     """
-    limits = tighter(confinement.limits, bot.limits)
+    limits = limits_of(bot, confinement)
     endpoint = open_endpoint(bot, confinement)
     given = dict(env or {})
     if confinement.level is Level.NONE:
@@ -47,9 +47,6 @@ def start_bot(
             keeper_cores=keeper_cores,
             endpoint=endpoint,
         )
-    processes = allowed_processes(bot, confinement)
-    if bot.processes > 1:
-        limits = replace(limits, processes=processes)
     view = view_of(bot)
     if endpoint is not None:
         given |= endpoint.variables(LINK_FOLDER)
@@ -60,7 +57,7 @@ def start_bot(
             {**bot.env, **given},
             view,
             replace(confinement, limits=limits),
-            one_process=processes == 1,
+            one_process=allowed_processes(bot, confinement) == 1,
         )
     except BaseException:
         if endpoint is not None:
@@ -76,9 +73,40 @@ def start_bot(
     )
 
 
+def limits_of(bot: Bot, confinement: Confinement) -> Limits:
+    """What this bot may use: no more than it is given, nor than its manifest asks for."""
+    limits = tighter(confinement.limits, bot.limits)
+    if confinement.level is not Level.NONE and bot.processes > 1:
+        limits = replace(limits, processes=min(bot.processes, limits.processes))
+    return limits
+
+
+def few_told(bot: Bot, confinement: Confinement) -> str:
+    """The end of a sentence on a bot that does not come up: of what it has less than is usual. A
+    runtime that gets no thread, or no memory, may wait for it in silence."""
+    if confinement.level is Level.NONE:
+        return ""
+    limits, usual = limits_of(bot, confinement), Limits()
+    found: list[str] = []
+    if limits.processes < usual.processes:
+        found.append(f"{limits.processes} processes and threads")
+    if limits.memory < usual.memory:
+        found.append(f"{show_size(limits.memory)} of memory")
+    return f"; it may have {' and '.join(found)} at most, is that enough?" if found else ""
+
+
 def allowed_processes(bot: Bot, confinement: Confinement) -> int:
     """How many it may run at a time where it is confined: what it asked for, within its limit."""
     return min(bot.processes, tighter(confinement.limits, bot.limits).processes)
+
+
+def several_processes(bots: Iterable[Bot], confinement: Confinement) -> dict[str, int]:
+    """Who asked for more than one in its manifest, and how many it may run where it is confined.
+    Unconfined, nobody counts."""
+    if confinement.level is Level.NONE:
+        return {}
+    allowed = {bot.name: allowed_processes(bot, confinement) for bot in bots}
+    return {name: number for name, number in allowed.items() if number > 1}
 
 
 def can_be_held(bot: Bot, confinement: Confinement) -> bool:

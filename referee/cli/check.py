@@ -10,8 +10,8 @@ import typer
 from rich.text import Text
 
 from referee.bots.confinement import Confinement
-from referee.bots.confinement.levels import Level
 from referee.bots.manifest import Bot, find_bot
+from referee.bots.starting import several_processes
 from referee.cli import console
 from referee.cli.confining import Expose, Limit, Sandbox, confinement
 from referee.clock import (
@@ -93,7 +93,8 @@ def check_command(
     terms = Terms(
         clock=Clock(move_ms=limits[0]), startup_ms=limits[1], warm_up_ms=DEFAULT_WARM_UP_MS
     )
-    found, confined = find_bot(bot), confinement(sandbox, limit, expose)
+    found = find_bot(bot)
+    confined = confinement(sandbox, limit, expose, bots=[found])
     began, page = time.monotonic(), _Page(verbose)
     if not json:
         page.begin(found, confined)
@@ -127,8 +128,8 @@ class _Page:
 
     def begin(self, bot: Bot, confined: Confinement) -> None:
         level: str = confined.level
-        if confined.level is not Level.NONE and bot.processes > 1:
-            level += f", with {bot.processes} processes"
+        for processes in several_processes([bot], confined).values():
+            level += f", with {processes} processes"
         # Not filled: a command is there to be copied.
         told = f"Checking {bot.name} at level {level}: {shlex.join(bot.command)}"
         console.out.print(console.printable(told))

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from referee.bots.confinement import Confinement, not_held_told
+from referee.bots.confinement import Confinement, not_held_told, several_told
+from referee.bots.confinement.exposing import EMPTY, exposable, must_show
 from referee.bots.confinement.levels import Level
-from referee.bots.confinement.limits import (
-    EVERYWHERE,
-    BadLimit,
-    exposable,
-    read_limits,
-    split_limit,
-)
+from referee.bots.confinement.limits import EVERYWHERE, BadLimit, read_limits, split_limit
 from referee.bots.confinement.probe import choose, said_aloud, why_not
+from referee.bots.hiding import hidden_places
 from referee.bots.manifest import Bot
 from referee.bots.starting import not_held
 from referee.cli import console
+
+
+def path(text: str) -> Path:
+    """Before it is one: the empty path is the current folder. Raises BadLimit. Its name is what the
+    help shows in the place of a value."""
+    if not text.strip():
+        raise BadLimit(EMPTY)
+    return Path(text)
+
 
 Sandbox = Annotated[
     Literal["full", "standard", "none"] | None,
@@ -36,7 +41,10 @@ Freeze = Annotated[
 ]
 Expose = Annotated[
     list[Path] | None,
-    typer.Option(help="A folder that confined bots may read. Can be repeated."),
+    typer.Option(
+        parser=path,
+        help="A folder that confined bots may read. Can be repeated.",
+    ),
 ]
 
 
@@ -56,16 +64,24 @@ def exposed(folders: Sequence[Path] | None) -> tuple[str, ...] | None:
     return tuple(exposable(str(folder)) for folder in folders or ()) or None
 
 
+def exposed_by_daemon(folders: Sequence[Path] | None, data: Path) -> tuple[str, ...] | None:
+    """The same for a daemon, whose data bots must not see either. Raises BadLimit."""
+    shown = exposed(folders)
+    must_show(shown or (), [("the daemon's data", data), *hidden_places()])
+    return shown
+
+
 def confinement(
     sandbox: str | None,
     limit: Sequence[str] | None = None,
     expose: Sequence[Path] | None = None,
     *,
+    bots: Iterable[Bot] = (),
     freeze: bool | None = None,
 ) -> Confinement:
     """As asked for, or the best that holds here; a line on stderr where that is nothing.
 
-    Raises BadLimit, NotConfined.
+    None of these bots sees another one. Raises BadLimit, NotConfined.
     """
     wanted = said_aloud(sandbox)
     level = choose(wanted)
@@ -76,12 +92,10 @@ def confinement(
     given = read_given_limits(limit) or {}
     limits = read_limits(given)
     tell_unenforced(given, level)
-    return Confinement(
-        level=level,
-        limits=limits,
-        freeze=bool(freeze),
-        expose=exposed(expose) or (),
-    )
+    shown = exposed(expose) or ()
+    if level is not Level.NONE:
+        must_show(shown, hidden_places(bots))
+    return Confinement(level=level, limits=limits, freeze=bool(freeze), expose=shown)
 
 
 def tell_unenforced(limits: Iterable[str], level: Level) -> None:
@@ -96,3 +110,8 @@ def tell_not_held(bots: Iterable[Bot], confinement: Confinement) -> None:
     """A line on stderr for each bot that --freeze cannot hold."""
     for name, processes in not_held(bots, confinement).items():
         console.err.print(console.printable(not_held_told(name, processes)))
+
+
+def several_lines(processes: Mapping[str, int]) -> list[str]:
+    """A line for each bot that runs several, and how many."""
+    return [f"{several_told(name, number)}." for name, number in processes.items()]

@@ -96,7 +96,7 @@ def connect_command(
         server_key=server_key,
     )
     destination.check()
-    confined = confinement(sandbox, limit, expose)
+    confined = confinement(sandbox, limit, expose, bots=[found])
     ready = built(found, confined, on_build=console.tell_build)
     log = check_logs(logs) / f"{named}.stderr.txt"
     log.unlink(missing_ok=True)

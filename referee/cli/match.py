@@ -15,7 +15,15 @@ from rich.text import Text
 
 from referee.bots.manifest import find_bot
 from referee.cli import console
-from referee.cli.confining import Expose, Freeze, Limit, Sandbox, confinement, tell_not_held
+from referee.cli.confining import (
+    Expose,
+    Freeze,
+    Limit,
+    Sandbox,
+    confinement,
+    several_lines,
+    tell_not_held,
+)
 from referee.cli.logs import log_lines
 from referee.cli.records_file import RecordsFile
 from referee.clock import (
@@ -140,8 +148,8 @@ def match_command(
     test = None if sprt is None else parse_sprt([sprt])
     if games is None:
         games = DEFAULT_GAMES if test is None else MOST_SPRT_GAMES
-    confined = confinement(sandbox, limit, expose, freeze=freeze)
     bots = find_bot(first), find_bot(second)
+    confined = confinement(sandbox, limit, expose, bots=bots, freeze=freeze)
     tell_not_held(bots, confined)
     faults = _FirstFaults()
     file, folder = RecordsFile(records), logs or default_logs()
@@ -261,6 +269,8 @@ def _show(screen: Console, result: MatchResult, took_s: float, *, pin: bool) -> 
         screen.print(_sprt_line(result.sprt, first))
     if result.unrated:
         screen.print(f"{amount(result.unrated, 'game')} void or forfeited, in no score.")
+    for line in several_lines(result.processes):
+        screen.print(console.printable(line))
     if result.stalls:
         screen.print(f"The host stood still {amount(result.stalls, 'time')}; games were replayed.")
     if pin and result.pinned is None:

@@ -89,7 +89,9 @@ def play_command(
     bot_seat = 0 if seat == 1 else 1
     players, clock = _players(name or [], bot, bot_seat), read_clock(time_limit)
     seed = secrets.token_hex(8) if seed is None else seed
-    confined = UNCONFINED if bot is None else confinement(sandbox, limit, expose)
+    confined = UNCONFINED
+    if bot is not None:
+        confined = confinement(sandbox, limit, expose, bots=[bot])
     bout = Bout(
         variant=rules,
         players=players,

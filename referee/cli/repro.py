@@ -115,7 +115,7 @@ def repro_command(
         talk = dialogue(record, place, variant)
     except Mismatch as mismatch:
         raise BadRecord(f"{records}: game {record.game}: {mismatch}") from None
-    confined = confinement(sandbox, limit, expose)
+    confined = confinement(sandbox, limit, expose, bots=[found])
     screen = _Screen(record, place, found, confined.level, quiet=json)
     told = repro(
         talk,

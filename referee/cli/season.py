@@ -9,7 +9,7 @@ import msgspec
 import typer
 
 from referee.cli import console
-from referee.cli.confining import Expose, Limit, Sandbox, exposed, read_given_limits
+from referee.cli.confining import Expose, Limit, Sandbox, exposed_by_daemon, read_given_limits
 from referee.cli.house import DATA, AsJson, Data, opened, opened_or_made, person
 from referee.rules.registry import BUNDLED, is_path
 from referee.store.house import House
@@ -69,7 +69,7 @@ def season_start_command(
             time=time_limit,
             sandbox=sandbox,
             limits=read_given_limits(limit),
-            expose=exposed(expose),
+            expose=exposed_by_daemon(expose, data),
         )
         season = house.seasons.start(msgspec.json.encode(spec).decode(), name, by=person())
     console.out.print(f"The season {season.name} has started: {', '.join(spec.variants)}")

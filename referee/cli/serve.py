@@ -12,7 +12,7 @@ import typer
 from msgspec.structs import replace
 
 from referee.cli import console
-from referee.cli.confining import Expose, Limit, Sandbox, exposed, read_given_limits
+from referee.cli.confining import Expose, Limit, Sandbox, exposed_by_daemon, read_given_limits
 from referee.cli.season import whole_variants
 from referee.daemon.journal import Journal
 from referee.daemon.pace import PaceTerms
@@ -99,7 +99,7 @@ def serve_command(
         "time": time_limit,
         "sandbox": sandbox,
         "limits": read_given_limits(limit),
-        "expose": exposed(expose),
+        "expose": exposed_by_daemon(expose, data),
     }
     given = {key: value for key, value in asked.items() if value is not None}
     spec = replace(Spec(name=NAME, variants=tuple(BUNDLED), prior=True), **given)

@@ -75,7 +75,8 @@ def standings_command(
     elif json:
         console.print_json(times if timing else found)
     elif csv:
-        _print((as_csv.timing_csv(times) if timing else as_csv.standings_csv(found)).encode())
+        text = as_csv.timing_csv(times, found.level) if timing else as_csv.standings_csv(found)
+        _print(text.encode())
     elif markdown:
         _print((timings_as_markdown(times) if timing else as_markdown(found)).encode())
     elif timing:

@@ -13,8 +13,9 @@ import typer
 
 from referee.bots.building import built
 from referee.bots.manifest import Bot, find_bot
+from referee.bots.starting import several_processes
 from referee.cli import console
-from referee.cli.confining import Expose, Limit, Sandbox, confinement
+from referee.cli.confining import Expose, Limit, Sandbox, confinement, several_lines
 from referee.cli.logs import log_lines
 from referee.cli.match import default_logs
 from referee.cli.records_file import RecordsFile
@@ -91,11 +92,12 @@ def watch_command(
         raise BadMatch(f"a seed is printable text, not {seed!r}")
     file = RecordsFile(records)
     folder = default_logs() if logs is None else check_logs(logs)
-    confined = confinement(sandbox, limit, expose)
+    confined = confinement(sandbox, limit, expose, bots=bots)
     ready = [built(bot, confined, on_build=console.tell_build) for bot in bots]
     bots = ready[0], ready[1]
     audience = _Audience((bots[0].name, bots[1].name), pause_s, step=step)
     show = Show(variant=rules, bots=bots, seed=seed, clock=clock, logs=folder, confinement=confined)
+    audience.tell(*several_lines(several_processes(bots, confined)))
     with file:
         record = watch(show, audience)
         file.add(record)

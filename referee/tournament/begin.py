@@ -15,10 +15,9 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from referee.bots.confinement import Confinement
+from referee.bots.confinement.exposing import must_show
 from referee.bots.confinement.levels import Level
-from referee.bots.manifest import Bot
-from referee.bots.starting import allowed_processes, not_held
+from referee.bots.starting import not_held, several_processes
 from referee.mistake import Mistake
 from referee.rules.registry import is_path
 from referee.store.connect import FILE
@@ -133,6 +132,8 @@ def play_tournament(
     lineup = _reduced(lineup, ready, left_out)
     bots, confinement = [entry.bot for entry in lineup.entries], confinement_of(lineup.spec)
     folder = Path(folder)
+    if confinement.level is not Level.NONE:
+        must_show(spec.expose, [("the tournament's folder", folder)])
     seed = secrets.token_hex(8) if spec.seed is None else spec.seed
     values = {
         "name": spec.name,
@@ -141,7 +142,7 @@ def play_tournament(
         "variants": msgspec.json.encode(variant_marks(lineup.spec)).decode(),
         "seed": seed,
         "level": lineup.spec.sandbox or Level.NONE,
-        "processes": msgspec.json.encode(_several_processes(bots, confinement)).decode(),
+        "processes": msgspec.json.encode(several_processes(bots, confinement)).decode(),
         "referee": __version__,
         "not_held": msgspec.json.encode(not_held(bots, confinement)).decode(),
         "left_out": msgspec.json.encode({**spec.left_out, **left_out}).decode(),
@@ -149,12 +150,6 @@ def play_tournament(
     }
     with Store.create(folder, values, bot_rows(lineup.entries)) as store:
         return _run(store, lineup, folder, listener, ground, each_game=each_game)
-
-
-def _several_processes(bots: Sequence[Bot], confinement: Confinement) -> dict[str, int]:
-    """Who asked for more than one in its manifest, and how many it may run."""
-    allowed = {bot.name: allowed_processes(bot, confinement) for bot in bots}
-    return {name: number for name, number in allowed.items() if number > 1}
 
 
 def resume_tournament(

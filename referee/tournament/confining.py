@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from referee.bots.confinement import Confinement
+from referee.bots.confinement.exposing import must_show
 from referee.bots.confinement.levels import Level
 from referee.bots.confinement.limits import read_limits
 from referee.bots.confinement.probe import choose, said_aloud, why_not
+from referee.bots.hiding import hidden_places
 from referee.bots.manifest import is_sample
 from referee.tournament.entries import Entry
 from referee.tournament.spec import BadSpec, Spec
@@ -18,8 +20,9 @@ from referee.tournament.spec import BadSpec, Spec
 def with_level(spec: Spec, entries: Sequence[Entry]) -> Spec:
     """The spec with its level settled: the one it asks for, or the best that holds here.
 
-    Raises NotConfined where the level cannot be had, and BadSpec where bots of strangers would run
-    unconfined and nobody has said that they may.
+    Raises NotConfined where the level cannot be had, BadSpec where bots of strangers would run
+    unconfined and nobody has said that they may, and BadLimit where a folder is to be shown that
+    must not be.
     """
     wanted = said_aloud(spec.sandbox)
     level = choose(wanted)
@@ -34,6 +37,8 @@ def with_level(spec: Spec, entries: Sequence[Entry]) -> Spec:
             )
     if spec.freeze and level is Level.NONE:
         raise BadSpec("freeze needs bots that are confined; level none can hold nobody")
+    if level is not Level.NONE:
+        must_show(spec.expose, hidden_places(entry.bot for entry in entries))
     return replace(spec, sandbox=level.value)
 
 

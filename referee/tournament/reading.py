@@ -241,7 +241,7 @@ def _spec(raw: dict[str, Any], folder: Path, stem: str) -> Spec:
     if "bots" in given or "bots_dir" in given:
         given |= _bots(folder, given.get("bots", []), given.pop("bots_dir", None))
     given["challengers"] = tuple(given.get("challengers", ()))
-    given["expose"] = tuple(str(_beside(folder, text)) for text in given.get("expose", ()))
+    given["expose"] = tuple(_exposed(folder, text) for text in given.get("expose", ()))
     if "seed" in given:
         given["seed"] = str(given["seed"])
     return Spec(**given)
@@ -261,6 +261,11 @@ def _written_variants(given: dict[str, Any]) -> list[str]:
 def _script(folder: Path, text: str) -> str:
     """A variant's script, wherever the spec is read from; a name stays one."""
     return str(_beside(folder, text)) if is_path(text) else text
+
+
+def _exposed(folder: Path, text: str) -> str:
+    """An empty path stays one, to be refused: it is not the spec's own folder."""
+    return str(_beside(folder, text)) if text.strip() else ""
 
 
 def _beside(folder: Path, text: str) -> Path:

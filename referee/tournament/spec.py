@@ -20,7 +20,8 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from referee.bots.confinement.limits import BadLimit, exposable, read_limits, shown_limits
+from referee.bots.confinement.exposing import exposable
+from referee.bots.confinement.limits import BadLimit, read_limits, shown_limits
 from referee.clock import (
     DEFAULT_BUILD_MS,
     DEFAULT_GRACE_MS,

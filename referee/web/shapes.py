@@ -123,6 +123,9 @@ class Ladder(Struct, frozen=True, kw_only=True):
     frozen_at: str | None
     at: str | None
     """When they were computed."""
+    level: str | None
+    """How bots of the house are confined: `full`, `standard` or `none`; null before the season has
+    begun. Bots that connect run elsewhere, confined by nobody here."""
     played: int
     tables: list[LadderTable]
     notes: list[str]

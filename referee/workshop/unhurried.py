@@ -18,7 +18,7 @@ from referee.bots.confinement import UNCONFINED, Confinement
 from referee.bots.confinement.levels import Level
 from referee.bots.manifest import Bot
 from referee.bots.process import STDERR_AS_LOG, BotProcess, NoStart
-from referee.bots.starting import start_bot
+from referee.bots.starting import limits_of, start_bot
 from referee.clock import DEFAULT_STARTUP_MS
 from referee.links.pipe import PipeLink
 from referee.protocol.framed import FramedSession
@@ -62,7 +62,7 @@ class UnhurriedBot:
         """None until a bot that speaks ZeroMQ has connected."""
         self._unsaid = b""
         """What waits for that."""
-        endpoint, turn_bytes = self._process.endpoint, confinement.limits.turn
+        endpoint, turn_bytes = self._process.endpoint, limits_of(bot, confinement).turn
         if endpoint is None:
             self._link = PipeLink(self._process.stdin, self._process.stdout)
             self._session = Session(turn_bytes)

@@ -12,7 +12,7 @@ from referee.bots.confinement.probe import best_level, why_not
 from tests.cli.running import referee, sentence
 from tests.confinement.offered import a_bot, walls
 
-UNHELD = "many cannot be held between its turns: it asked for 4 processes"
+UNHELD = "many cannot be held between its turns: it may run 4 processes"
 
 
 def test_limits_that_nothing_enforces(tmp_path: Path) -> None:

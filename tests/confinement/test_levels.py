@@ -55,8 +55,28 @@ def test_a_command_line_sees_what_it_names_in_a_tournament_too(tmp_path: Path) -
 def test_who_runs_several_processes_is_told(tmp_path: Path) -> None:
     a_bot(tmp_path / "mine", "return ''", processes=3)
     done = tournament(tmp_path, "--bot", "mine", "--bot", "random", **NOWHERE)
-    assert "mine asked for 3 processes and was let run so many." in done.out
+    assert "mine asked for several processes and was let run 3." in done.out
     assert json.loads((tmp_path / "t/standings.json").read_text())["processes"] == {"mine": 3}
+
+
+@walls
+def test_no_more_than_the_limit_is_told_of(tmp_path: Path) -> None:
+    a_bot(tmp_path / "mine", "return ''", processes=100)
+    told = "mine asked for several processes and was let run 64."
+    done = tournament(tmp_path, "--bot", "mine", "--bot", "random", **NOWHERE)
+    assert told in done.out
+    words = ("mine", "random", "--time", "30s")
+    done = referee(tmp_path, "match", *words, "-n", 2, stdin=b"", **NOWHERE)
+    assert told in done.out
+    done = referee(tmp_path, "watch", *words, stdin=b"", **NOWHERE)
+    assert told in done.out
+    done = referee(tmp_path, "match", *words, "-n", 2, "--json", stdin=b"", **NOWHERE)
+    assert json.loads(done.out)["processes"] == {"mine": 64}
+    unconfined = ("-n", 2, "--json", "--sandbox", "none")
+    done = referee(tmp_path, "match", *words, *unconfined, stdin=b"", **NOWHERE)
+    assert json.loads(done.out)["processes"] == {}
+    done = referee(tmp_path, "check", "mine", stdin=b"", **NOWHERE)
+    assert f"at level {BEST}, with 64 processes" in done.out
 
 
 def test_without_walls_sample_bots_play_and_strangers_have_to_be_let_in(tmp_path: Path) -> None:
@@ -134,6 +154,7 @@ def test_the_doctor_tries_everything(tmp_path: Path) -> None:
     assert report["best"] == BEST.value
     passed = {each["check"] for each in report["findings"] if each["level"] == "standard"}
     assert passed >= {"user", "files", "writing", "processes", "network", "one process", "memory"}
+    assert "seccomp" in passed
 
 
 @pytest.mark.parametrize(

@@ -238,7 +238,8 @@ def test_csv_reads_back() -> None:
     assert all(None not in line and None not in line.values() for line in found)
     (crossed, _) = csv.DictReader(io.StringIO(crosstable_csv(both)))
     assert (crossed["first"], crossed["second"], crossed["distinct"]) == (NASTY, "b", "2")
-    (times,) = csv.DictReader(io.StringIO(timing_csv(TIMINGS)))
+    assert crossed["level"] == found[0]["level"] == both.level
+    (times,) = csv.DictReader(io.StringIO(timing_csv(TIMINGS, "full")))
     assert times == {
         **{
             "variant": "duel",
@@ -247,6 +248,7 @@ def test_csv_reads_back() -> None:
             "mean_us": "400",
             "median_us": "150",
             "p99_us": "12345",
+            "level": "full",
         }
     }
 

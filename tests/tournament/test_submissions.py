@@ -41,6 +41,9 @@ def folder(tmp_path: Path) -> Path:
     (folder / "large/bot.toml").write_text(BOT.format("large"))
     with (folder / "large/data").open("wb") as file:
         file.truncate(1 << 42)
+    (folder / "pipe").mkdir()
+    (folder / "pipe/bot.toml").write_text(BOT.format("pipe"))
+    os.mkfifo(folder / "pipe/way")
     (folder / "README.md").write_text("no folder")
     (folder / ".git").mkdir()
     return folder
@@ -59,6 +62,7 @@ def test_each_is_named(folder: Path) -> None:
         "subs/limits": "bot.toml: the limit memory is a size such as 512M from 16M to 1024G, "
         "not true",
         "subs/nothing": "no bot.toml in it",
+        "subs/pipe": "way in it is a pipe; a bot is files, folders and links",
         "subs/toml": "bot.toml: Invalid value (at end of document)",
         "subs/twin": "good is called good, too",
         "subs/typo": "no bot.toml in it, but Bot.toml",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from referee.bots.confinement.levels import Level
 from tests.web.contest import GAMES, PLAYERS, VARIANTS, Contest
 from tests.web.serving import Web, query
 
@@ -20,6 +21,9 @@ def test_standings_show_the_versions_that_play(shared: Served) -> None:
         assert [row["rank"] for row in table["rows"]] in ([1, 2], [1, 1])
         assert all(row["active"] for row in table["rows"])
     assert told["played"] == 3 * GAMES * len(VARIANTS)
+    assert told["level"] in list(Level)
+    page = web.get("/").body.decode()
+    assert ("bots run unconfined" if told["level"] == "none" else "bots confined at level") in page
     everybody = web.read("/standings" + query(versions="all", variant="duel"))
     (table,) = everybody["tables"]
     assert {row["name"] for row in table["rows"]} == set(PLAYERS)

@@ -1,6 +1,7 @@
 """How a bot is kept from doing harm: what is promised, and by which means.
 
     levels, limits      what an organiser asks for
+    exposing            folders that bots are shown besides, and those that they must not be
     seccomp, walls      system calls that are refused; what a bot sees of the machine
     identity, cgroups   whom it runs as; what all its processes may use together
     guard               all of it for one process, as the keeper (keeper.py) carries it out
@@ -31,6 +32,11 @@ class Confinement(Struct, frozen=True, kw_only=True):
 UNCONFINED = Confinement()
 
 
+def several_told(name: str, processes: int) -> str:
+    """That a bot asked for more than one process. It may have asked for more than its limit."""
+    return f"{name} asked for several processes and was let run {processes}"
+
+
 def not_held_told(name: str, processes: int) -> str:
     """That `freeze` was asked for and does not reach this bot."""
-    return f"{name} cannot be held between its turns: it asked for {processes} processes"
+    return f"{name} cannot be held between its turns: it may run {processes} processes"

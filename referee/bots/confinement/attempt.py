@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import time
+from collections.abc import Iterator
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -39,6 +41,17 @@ echo "forked yes"
 """A shell ends at the first fork that is refused, so that comes last."""
 FILL = 'a=0123456789abcdef; n=0; while [ $n -lt 23 ]; do a=$a$a; n=$((n+1)); done; echo "filled"'
 """128 MiB, if nobody says no."""
+LOCK = r"""
+while read -r word rest; do
+    case $word in Seccomp:) echo "seccomp $rest";; esac
+done < /proc/self/status
+exec 9< /usr/bin/env
+exec flock --shared --nonblock 9
+"""
+"""A lock that nobody else could be in the way of: what refuses it is the filter of system calls.
+Where there is no program for it, the kernel's word on the process has to do."""
+FILTERED = "2"
+"""What the kernel calls a process with a filter."""
 
 
 class Attempt(Struct, frozen=True):
@@ -48,18 +61,25 @@ class Attempt(Struct, frozen=True):
     forked: bool
     filled: str
     """How it got more memory than the limit, or failed to run into the limit; empty if refused."""
+    called: str
+    """How it got through the filter of system calls; empty if it did not."""
 
 
 def attempt(level: Level, outside: str) -> Attempt:
     """Try at this level. `outside` is a file that everybody may read. Raises NotConfined."""
     confinement = Confinement(level=level, limits=LIMITS)
-    said, _ = _run(_guarded(("sh", "-c", SCRIPT, "sh", outside), confinement))
+    said, _ = heard_of(guarded(("sh", "-c", SCRIPT, "sh", outside), confinement))
     seen = {word: rest for word, _, rest in (line.partition(" ") for line in said.splitlines())}
-    filling = _guarded(("sh", "-c", FILL), confinement)
+    filling = guarded(("sh", "-c", FILL), confinement)
     if level is Level.FULL:
         # The group is to say no, not the limit of the process.
         filling = replace(filling, limits={**filling.limits, "DATA": 64 * LIMITS.memory})
-    return Attempt(seen=seen, forked="forked" in seen, filled=_judged(level, *_run(filling)))
+    return Attempt(
+        seen=seen,
+        forked="forked" in seen,
+        filled=_judged(level, *heard_of(filling)),
+        called=_called(*heard_of(guarded(("sh", "-c", LOCK), confinement))),
+    )
 
 
 def _judged(level: Level, said: str, ended: str | None) -> str:
@@ -72,18 +92,33 @@ def _judged(level: Level, said: str, ended: str | None) -> str:
     return ""
 
 
-def _guarded(command: tuple[str, ...], confinement: Confinement) -> Guard:
+def _called(said: str, ended: str | None) -> str:
+    if said.strip() != f"seccomp {FILTERED}":
+        return "a process runs without a filter of system calls"
+    if ended is None or ended == "exited with status 0":
+        return "a system call that must be refused was not"
+    return ""
+
+
+def guarded(command: tuple[str, ...], confinement: Confinement) -> Guard:
     return guard(command, {}, View((), "/tmp"), confinement)
 
 
-def _run(confined: Guard) -> tuple[str, str | None]:
-    """What it said, and how it ended."""
+def heard_of(confined: Guard) -> tuple[str, str | None]:
+    """What it said, and how it ended; None if it did not. Raises NotConfined."""
+    with started(confined) as process:
+        said = _heard(process.stdout)
+        return said, process.how_it_ended(WITHIN_S)
+
+
+@contextlib.contextmanager
+def started(confined: Guard) -> Iterator[BotProcess]:
+    """A process behind walls, for as long as it is wanted. Raises NotConfined."""
     try:
         process = BotProcess((), guard=confined)
         try:
             process.await_start(WITHIN_S)
-            said = _heard(process.stdout)
-            return said, process.how_it_ended(WITHIN_S)
+            yield process
         finally:
             process.close()
     except NoStart as problem:

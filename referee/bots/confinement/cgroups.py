@@ -1,7 +1,10 @@
 """Control groups: what all processes of a bot may use together, and one switch that stops them all.
 
 Version 2 alone, and nothing outside the part of the tree that was handed to the referee: a unit of
-systemd with `Delegate=yes`. The referee moves what runs in that unit into one group, since a group
+systemd with `Delegate=yes`. That somebody may write to a group does not say that it was handed
+over: a user may write to all groups below his own manager, his terminal's and his desktop's too,
+and these are systemd's. To move his shell out of its scope would break what systemd counts, limits
+and ends by it. The referee moves what runs in its unit into one group, since a group
 that holds processes can have none below it that is limited, and makes a group for every bot beside:
 
     unit (delegated)
@@ -13,6 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import subprocess
 from itertools import count
 from pathlib import Path
 
@@ -45,7 +49,7 @@ def unit() -> Path:
     lacking = [name for name in CONTROLLERS if name not in _words(_top() / "cgroup.controllers")]
     if lacking:
         raise NoCgroups(f"control groups of version 2 have no {lacking[0]} controller here", BOOT)
-    if not ours or (root and not _is_delegated(group)):
+    if not ours or not (_is_marked(group) or (not root and _says_systemd(group))):
         why = f"the control group {group} was not handed over to the referee"
         raise NoCgroups(why, DELEGATE.format("" if root else "--user "))
     lacking = [name for name in CONTROLLERS if name not in _words(group / "cgroup.controllers")]
@@ -139,12 +143,25 @@ def _own_group() -> Path:
     raise NoCgroups("this system has no control groups of version 2", BOOT)
 
 
-def _is_delegated(group: Path) -> bool:
+def _is_marked(group: Path) -> bool:
+    """Whether systemd has marked it as handed over. Up to version 250 root alone could see that."""
     for name in DELEGATED:
         with contextlib.suppress(OSError):
             if os.getxattr(group, name) == b"1":
                 return True
     return False
+
+
+def _says_systemd(group: Path) -> bool:
+    """Whether the user's own manager has a unit in this very group that it has handed over."""
+    command = ["systemctl", "--user", "show", "--property=Delegate,ControlGroup", "--", group.name]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=5, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    told = dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
+    where = told.get("ControlGroup", "")
+    return told.get("Delegate") == "yes" and bool(where) and _top() / where.lstrip("/") == group
 
 
 def _words(path: Path) -> list[str]:

@@ -15,7 +15,7 @@ from referee.bots.confinement.identity import servant
 from referee.bots.confinement.levels import Level
 from referee.bots.confinement.limits import GIB, MIB, Limits
 from referee.bots.confinement.seccomp import UnknownMachine, seccomp_filter
-from referee.bots.confinement.walls import HOME, View, search_path, walled
+from referee.bots.confinement.walls import HOME, View, search_path, walled, writable
 from referee.mistake import REFUSED, Mistake
 
 OPEN_FILES = 256
@@ -49,6 +49,9 @@ class Guard(Struct, frozen=True, kw_only=True):
     watched_memory: int = 0
     """Bytes that all its processes may fill together, which the keeper sees to; 0 where a control
     group does."""
+    writable: tuple[str, ...] = ()
+    """Folders, as the bot calls them, each a file system of its own; the keeper counts the files in
+    them."""
     one_process: bool = False
     """Whether the filter lets it have no second one."""
     group: str = ""
@@ -64,8 +67,12 @@ def guard(
     confinement: Confinement,
     *,
     one_process: bool = True,
+    locks: bool = False,
 ) -> Guard:
-    """What confines this command; `env` is what its manifest sets. Raises NotConfined."""
+    """What confines this command; `env` is what its manifest sets. Raises NotConfined.
+
+    `locks` lets it lock files, which no bot has to, and tools that build one do.
+    """
     limits = confinement.limits
     full = confinement.level is Level.FULL
     one_process = one_process and not full
@@ -73,7 +80,7 @@ def guard(
     if bwrap is None:
         raise NotConfined(f"level {confinement.level} needs bubblewrap, and there is no bwrap here")
     try:
-        filter = seccomp_filter(one_process=one_process, count_memory=not full)
+        filter = seccomp_filter(one_process=one_process, count_memory=not full, locks=locks)
         group = str(bot_group()) if full else ""
     except UnknownMachine as machine:
         raise NotConfined(f"level {confinement.level} has no filter for {machine}") from None
@@ -88,6 +95,7 @@ def guard(
         user=servant(),
         limits=_resources(limits, full=full),
         watched_memory=0 if full else limits.memory,
+        writable=writable(view),
         one_process=one_process,
         group=group,
         group_limits=_group_limits(limits) if full else {},

@@ -57,6 +57,11 @@ def may_pass(folder: Path, user: int) -> bool:
         return False
 
 
+def may_enter(folder: Path, user: int) -> bool:
+    """Whether this user may enter this one folder, once he stands before it. Raises OSError."""
+    return _allows(folder.stat(), user, stat.S_IXOTH)
+
+
 def may_read(path: Path, user: int) -> bool:
     """Whether this user may read this file, or this folder with all that is in it."""
     try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from difflib import get_close_matches
-from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
@@ -18,10 +17,6 @@ GIB = 1024 * MIB
 LONGEST_QUOTE = 60
 _UNITS = {"": 1, "K": KIB, "M": MIB, "G": GIB}
 _SIZE = re.compile(r"(\d{1,15})\s*([KMG]?)(?:i?B)?", re.IGNORECASE | re.ASCII)
-
-
-OWN_PLACES = ("/", "/bot", "/dev", "/etc", "/link", "/proc", "/sys", "/tmp")
-"""Where the walls put something of their own, or nothing on purpose."""
 
 
 class BadLimit(Mistake):
@@ -79,17 +74,6 @@ def split_limit(text: str) -> tuple[str, str]:
     if not equals:
         raise BadLimit(f"a limit is name=value, for example memory=512M, not {text!r}")
     return name.strip(), value.strip()
-
-
-def exposable(folder: str) -> str:
-    """A folder that confined bots may be shown, as a whole path. Raises BadLimit."""
-    path = Path(folder)
-    if not path.is_dir():
-        raise BadLimit(f"expose: there is no folder {folder!r}")
-    whole = str(path.resolve())
-    if whole in OWN_PLACES or whole.startswith(("/proc/", "/dev/", "/sys/")):
-        raise BadLimit(f"expose: {whole} cannot be shown to bots; name a folder with tools")
-    return whole
 
 
 def tighter(limits: Limits, wanted: Mapping[str, object]) -> Limits:

@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from referee.bots.confinement.attempt import Attempt, attempt
 from referee.bots.confinement.cgroups import NoCgroups, unit
+from referee.bots.confinement.group_attempt import moved_when_frozen, multiplied
 from referee.bots.confinement.guard import NotConfined
 from referee.bots.confinement.levels import Level
 from referee.bots.confinement.seccomp import UnknownMachine, seccomp_filter
@@ -38,6 +39,14 @@ NAMESPACES = {
     "user/max_user_namespaces": ("0", "sysctl user.max_user_namespaces=10000"),
 }
 """Settings of the kernel that forbid user namespaces, how they say so, and what allows them."""
+TRUST = "play elsewhere, or only bots that you trust, with --sandbox none"
+UNKNOWN = "no way is known; please report it, see SECURITY.md"
+REMEDIES = {
+    "seccomp": "a kernel with CONFIG_SECCOMP_FILTER",
+    "process limit": "a kernel with CONFIG_CGROUP_PIDS",
+    "freezing": "a kernel of version 5.2 or newer, which can freeze control groups",
+}
+"""Of what a confined process could do and must not, by what was tried."""
 
 
 class BadLevel(Mistake):
@@ -116,7 +125,9 @@ def _finding(level: Level, check: str, status: Status, reason: str, remedy: str 
 def _means(level: Level) -> Iterator[Finding]:
     """What has to be there before anything can be tried."""
     if sys.platform != "linux":
-        yield _finding(level, "system", "fail", f"confinement needs Linux, not {sys.platform}")
+        yield _finding(
+            level, "system", "fail", f"confinement needs Linux, not {sys.platform}", TRUST
+        )
         return
     if shutil.which("bwrap") is None:
         remedy = "apt-get install bubblewrap"
@@ -126,7 +137,9 @@ def _means(level: Level) -> Iterator[Finding]:
     try:
         seccomp_filter(one_process=True, count_memory=True)
     except UnknownMachine as machine:
-        yield _finding(level, "seccomp", "fail", f"there is no filter for a processor {machine}")
+        yield _finding(
+            level, "seccomp", "fail", f"there is no filter for a processor {machine}", TRUST
+        )
     if level is Level.FULL:
         yield _control_groups()
 
@@ -144,10 +157,30 @@ def _behaviour(level: Level) -> Iterator[Finding]:
     try:
         result = attempt(level, OUTSIDE)
     except NotConfined as reason:
-        yield _finding(level, "walls", "fail", str(reason), _remedy())
+        yield _finding(level, "walls", "fail", str(reason), _remedy() or UNKNOWN)
         return
     for check, good, held, broken in _judged(level, result):
-        yield _finding(level, check, "pass" if good else "fail", held if good else broken)
+        yield _tried(level, check, "" if good else broken, held)
+    if level is Level.FULL:
+        yield from _groups()
+
+
+def _groups() -> Iterator[Finding]:
+    """What the group of a bot keeps it from."""
+    try:
+        more = "more processes than the limit are refused"
+        yield _tried(Level.FULL, "process limit", multiplied(), more)
+        still = "a bot that is to stand still does, and goes on"
+        yield _tried(Level.FULL, "freezing", moved_when_frozen(), still)
+    except NotConfined as reason:
+        yield _finding(Level.FULL, "walls", "fail", str(reason), UNKNOWN)
+
+
+def _tried(level: Level, check: str, broken: str, held: str) -> Finding:
+    """`broken` says what went as it must not; empty where all did as it must."""
+    if broken:
+        return _finding(level, check, "fail", broken, REMEDIES.get(check, UNKNOWN))
+    return _finding(level, check, "pass", held)
 
 
 def _judged(level: Level, result: Attempt) -> Iterator[tuple[str, bool, str, str]]:
@@ -180,6 +213,10 @@ def _judged(level: Level, result: Attempt) -> Iterator[tuple[str, bool, str, str
             *("one process", not result.forked),
             *("a second process is refused", "a second process could be started"),
         )
+    yield (
+        *("seccomp", not result.called),
+        *("system calls that bots have no use for are refused", result.called),
+    )
     yield (
         *("memory", not result.filled),
         *("memory beyond the limit is refused", result.filled),

@@ -2,8 +2,9 @@
 
 What a bot has no use for and the kernel has had holes in; what reaches other processes; what leaves
 a namespace or makes one; what the kernel counts for a whole user, so that one bot could have it
-all; and, where no control group counts for all processes together, whatever would make a second
-process or memory that no limit of one process counts.
+all; what one bot could leave on a file that both see for another to find; and, where no control
+group counts for all processes together, whatever would make a second process or memory that no
+limit of one process counts.
 
 A refused call fails with an error, so that a runtime that only tries goes on. `clone3` is said not
 to exist: its flags lie in memory that a filter cannot see, and every C library goes back to
@@ -39,6 +40,8 @@ SIGNAL_SETTING = (10,)
 """F_SETSIG of fcntl, which with timers could wake a bot that was stopped."""
 LOCKS = (6, 7, 37, 38)
 """F_SETLK and its kin: the kernel keeps each lock in memory that nobody counts."""
+NOTICES = (1024, 1026)
+"""F_SETLEASE and F_NOTIFY of fcntl: that somebody else opens a file or reads it."""
 SOL_SOCKET, BUFFERS = 1, (7, 8, 32, 33)
 """The sizes of what waits in sockets."""
 
@@ -110,6 +113,7 @@ UNCOUNTED: Mapping[str, tuple[int | None, int | None]] = {
     "vmsplice": (278, 75),
 }
 """Memory that belongs to no process, or to a pipe."""
+FLOCK = (73, 32)
 FORKS: Mapping[str, tuple[int | None, int | None]] = {"fork": (57, None), "vfork": (58, None)}
 CLONE, CLONE3, MMAP, SOCKET = (56, 220), (435, 435), (9, 222), (41, 198)
 FCNTL, SETSOCKOPT = (72, 25), (54, 208)
@@ -122,11 +126,12 @@ class UnknownMachine(Exception):
     """There is no filter for this kind of processor; the message names it."""
 
 
-def seccomp_filter(*, one_process: bool, count_memory: bool) -> bytes:
+def seccomp_filter(*, one_process: bool, count_memory: bool, locks: bool = False) -> bytes:
     """The program for this machine. Raises UnknownMachine.
 
     `one_process` refuses whatever makes a second one; `count_memory` whatever makes memory that
-    the limit of a process does not count.
+    the limit of a process does not count. `locks` allows to lock files: a lock on a program of the
+    system, which all bots see, is a word from one bot to another.
     """
     machine = platform.machine()
     if machine not in ARCHITECTURES:
@@ -150,7 +155,11 @@ def seccomp_filter(*, one_process: bool, count_memory: bool) -> bytes:
         program += _if_call(SETSOCKOPT[column], _no_larger_buffers())
     program += _if_call(CLONE[column], _clone_rules(one_process=one_process))
     program += _if_call(SOCKET[column], _known_families())
-    unwanted = (*SIGNAL_SETTING, *LOCKS) if count_memory else SIGNAL_SETTING
+    unwanted = [*SIGNAL_SETTING, *NOTICES]
+    if count_memory or not locks:
+        unwanted += LOCKS
+    if not locks:
+        program += _refuse_all([FLOCK[column]], errno.EPERM)
     program += _if_call(FCNTL[column], [_argument(1), *_refuse_all(unwanted, errno.EPERM)])
     program.append((RETURN, 0, 0, ALLOW))
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in program)

@@ -43,7 +43,7 @@ ETC_LIKE = ("java-*", "perl", "ruby*", "tcl*")
 """What runtimes keep there."""
 DEVICES = ("/dev/null", "/dev/full", "/dev/random", "/dev/urandom")
 """Not /dev/zero: mapped as shared, it is memory that no limit of a process counts."""
-SHARED_MEMORY = MIB
+SHARED, SHARED_MEMORY = "/dev/shm", MIB
 
 
 class View(Struct, frozen=True):
@@ -81,6 +81,11 @@ def walled(
     variables = [f"{name}={value}" for name, value in env.items()]
     last = ["/bin/sh", "-c", LAST_STEP, "sh", str(limits.processes), *variables, "--", *command]
     return [*words, *last]
+
+
+def writable(view: View) -> tuple[str, ...]:
+    """Where it can write."""
+    return (HOME, SHARED, view.folder) if view.scratch else (HOME, SHARED)
 
 
 def search_path(expose: Sequence[str] = ()) -> str:
@@ -121,4 +126,4 @@ def _devices() -> list[str]:
     words += ["--symlink", "/proc/self/fd", "/dev/fd"]
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         words += ["--symlink", f"/proc/self/fd/{number}", f"/dev/{name}"]
-    return [*words, "--size", str(SHARED_MEMORY), "--tmpfs", "/dev/shm"]
+    return [*words, "--size", str(SHARED_MEMORY), "--tmpfs", SHARED]

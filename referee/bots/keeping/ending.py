@@ -8,6 +8,8 @@ import signal
 import sys
 import time
 
+from .kin import descendants
+
 CLEANING_S = 5.0
 SIGNALLED = 128
 LAST_SIGNAL = 64
@@ -20,26 +22,6 @@ def told(code: int, *, walled: bool) -> str:
     return f"exit {code}" if code >= 0 else f"signal {-code}"
 
 
-def descendants() -> list[int]:
-    """Every living process that descends from this one, by a look through /proc."""
-    children: dict[int, list[int]] = {}
-    for entry in os.listdir("/proc"):  # noqa: PTH208  # pathlib costs this script 10 ms
-        if entry.isdigit():
-            try:
-                with open(f"/proc/{entry}/stat", "rb") as file:
-                    fields = file.read().rpartition(b")")[2].split()
-            except OSError:
-                continue
-            children.setdefault(int(fields[1]), []).append(int(entry))
-    found: list[int] = []
-    unseen = [os.getpid()]
-    while unseen:
-        below = children.get(unseen.pop(), [])
-        found += below
-        unseen += below
-    return found
-
-
 def leave_nothing(bot: int) -> None:
     """Kill the bot's group and all that descends from it, and wait until it is gone."""
     give_up = time.monotonic() + CLEANING_S
@@ -47,7 +29,7 @@ def leave_nothing(bot: int) -> None:
         with contextlib.suppress(OSError):
             os.killpg(bot, signal.SIGKILL)
         if sys.platform == "linux":
-            for pid in descendants():
+            for pid in descendants(os.getpid()):
                 with contextlib.suppress(OSError):
                     os.kill(pid, signal.SIGKILL)
         try:

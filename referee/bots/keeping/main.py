@@ -9,9 +9,9 @@ import signal
 import sys
 
 from .ending import leave_nothing, told
+from .files import Files
 from .group import Group
 from .log import Log
-from .memory import MemoryWatch
 from .orders import Orders
 from .starting import (
     PR_SET_CHILD_SUBREAPER,
@@ -22,6 +22,7 @@ from .starting import (
     prctl,
     start,
 )
+from .watch import Watch
 
 
 def main() -> None:
@@ -39,6 +40,7 @@ def main() -> None:
     up, bot_up = os.pipe()
     group = Group(orders.group, orders.group_limits)
     log = Log(orders.log, orders.log_bytes)
+    files: Files | None = None
     ended = ""
     outer = 0
     try:
@@ -53,11 +55,16 @@ def main() -> None:
             # The bot has the slot's core; its keeper gets out of the way.
             os.sched_setaffinity(0, orders.cores)
         tell(control, f"started {bot}")
-        memory = MemoryWatch(orders.memory, outer, bot, alone=orders.alone)
+        files = Files(bot, orders.places) if orders.places else None
+        looks = Watch(orders.memory, outer, bot, files, alone=orders.alone)
         with contextlib.suppress(OSError):
-            ended = watch(control, stderr, wakeup, outer, log, memory, walled=orders.walled)
-        if memory.exceeded or (ended and group.ran_out_of_memory()):
+            ended = watch(control, stderr, wakeup, outer, log, looks, walled=orders.walled)
+        if looks.exceeded:
+            tell(control, looks.exceeded)
+        elif ended and group.ran_out_of_memory():
             tell(control, "memory")
+        elif "CPU" in orders.limits and looks.ran_out_of_cpu(orders.limits["CPU"], ended):
+            tell(control, "cpu")
         if ended:
             # Before the cleaning, which may take longer than the referee waits for last words.
             tell(control, ended)
@@ -68,6 +75,8 @@ def main() -> None:
     finally:
         if outer:
             leave_nothing(outer)
+        if files is not None:
+            files.close()
         group.remove()
         remove(orders.scratch)
         drain(stderr, log)
@@ -80,7 +89,7 @@ def watch(
     wakeup: int,
     bot: int,
     log: Log,
-    memory: MemoryWatch,
+    looks: Watch,
     *,
     walled: bool,
 ) -> str:
@@ -89,9 +98,9 @@ def watch(
     for fd in (control, stderr, wakeup):
         poll.register(fd, select.POLLIN)
     while True:
-        if memory.look():
+        if looks.look():
             return f"signal {signal.SIGKILL}"
-        for fd, _ in poll.poll(memory.wait_ms()):
+        for fd, _ in poll.poll(looks.wait_ms()):
             if fd == stderr:
                 data = os.read(stderr, 65536)
                 if data:

@@ -14,78 +14,31 @@ counted once, which takes the kernel longer, and then the next look is put off a
 
 from __future__ import annotations
 
-import contextlib
-import os
-import signal
-import time
+from .kin import threads
 
-from .ending import descendants
-
-LOOK_S = 0.05
 SLACK = 16 * 1024 * 1024
 """Beyond the limit: the stack, of which the limit of a process knows nothing, and what the loader
 and compilers within runtimes have written once and then closed to writing."""
 COUNTED = (b"RssAnon:", b"VmSwap:", b"VmPTE:")
 ONCE = (b"Pss_Anon:", b"SwapPss:")
 """The same with every page divided by the number of processes that have it."""
-REST_FACTOR = 10
-"""A look is followed by a pause of so many times what it took, at least."""
 
 
-class MemoryWatch:
-    """Looks at the memory of a bot. Without a limit there is nothing to look at."""
-
-    def __init__(self, limit: int, outer: int, bot: int, *, alone: bool) -> None:
-        """Of what was started, and the bot behind its walls.
-
-        `alone`: it cannot have a second process, so there is no need to search for one.
-        """
-        self._limit_kb = (limit + SLACK) // 1024 if limit else 0
-        self._outer = outer
-        self._bot = bot
-        self._alone = alone
-        self._due = 0.0
-        self.exceeded = False
-
-    def wait_ms(self) -> int | None:
-        """Until the next look; None for ever."""
-        if not self._limit_kb:
-            return None
-        return max(0, round(1000 * (self._due - time.monotonic())))
-
-    def look(self) -> bool:
-        """If it is time for a look: whether the bot has more than its limit, and was killed."""
-        began = time.monotonic()
-        if not self._limit_kb or began < self._due:
-            return False
-        pids = [self._bot] if self._alone else family(self._outer)
-        too_much = sum(map(filled_kb, pids)) > self._limit_kb
-        if too_much and len(pids) > 1:
-            too_much = sum(map(filled_once_kb, pids)) > self._limit_kb
-        if too_much:
-            self.exceeded = True
-            with contextlib.suppress(OSError):
-                os.kill(self._bot, signal.SIGKILL)  # the rest is swept up in a moment
-        now = time.monotonic()
-        self._due = now + max(LOOK_S, REST_FACTOR * (now - began))
-        return too_much
-
-
-def family(pid: int) -> list[int]:
-    """A process and all that descend from it, those of its threads too."""
-    found = [pid]
-    if not os.path.exists(f"/proc/{pid}/task/{pid}/children"):  # noqa: PTH110  # no pathlib here
-        return descendants()  # a kernel that keeps no such list
-    for each in found:
-        with contextlib.suppress(OSError):
-            for thread in os.listdir(f"/proc/{each}/task"):  # noqa: PTH208
-                with open(f"/proc/{each}/task/{thread}/children") as file:
-                    found += map(int, file.read().split())
-    return found
+def has_more(limit_kb: int, pids: list[int]) -> bool:
+    """Whether these processes have filled more than this together."""
+    too_much = sum(map(filled_kb, pids)) > limit_kb
+    if too_much and len(pids) > 1:
+        too_much = sum(map(filled_once_kb, pids)) > limit_kb
+    return too_much
 
 
 def filled_kb(pid: int) -> int:
-    return kilobytes(f"/proc/{pid}/status", COUNTED)
+    filled = kilobytes(f"/proc/{pid}/status", COUNTED)
+    if not filled:
+        # The first thread may end before the others, and nothing is told of memory in its name.
+        for thread in threads(pid):
+            filled = filled or kilobytes(f"/proc/{pid}/task/{thread}/status", COUNTED)
+    return filled
 
 
 def filled_once_kb(pid: int) -> int:

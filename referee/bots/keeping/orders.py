@@ -28,6 +28,8 @@ class Orders:
         """Of the process, by the name of the resource."""
         self.memory = int(given.get("memory", "0"))
         """What all processes of the bot may fill together; 0 where that is not to be watched."""
+        self.places = [place for place in given.get("places", "").split(",") if place]
+        """Where the bot can write, as it calls it."""
         self.alone = "alone" in given
         """Whether the bot cannot have a second process."""
         self.group = given.get("group", "")

@@ -9,6 +9,7 @@ import signal
 import sys
 
 from .group import Group
+from .kin import children
 from .orders import Orders
 
 PR_SET_PDEATHSIG = 1
@@ -85,7 +86,12 @@ def limit(limits: dict[str, int]) -> None:
         import resource
 
         for name, value in limits.items():
-            resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (value, value))
+            number, most = getattr(resource, f"RLIMIT_{name}"), value
+            if name == "CPU" and resource.getrlimit(number)[1] != value:
+                # Out of its seconds, a bot is told so by a signal of its own; one that does not
+                # heed it is ended a second later.
+                most = value + 1
+            resource.setrlimit(number, (value, most))
 
 
 def become(user: int) -> None:
@@ -107,15 +113,15 @@ def await_walls(up: int, control: int) -> bool:
 def inner(pid: int) -> int:
     """The bot behind the walls: bubblewrap's child's child, as the machine numbers it.
 
-    Bubblewrap itself where that has ended already.
+    Bubblewrap itself where that has ended already. Raises OSError where nobody can tell: what
+    stops, counts and watches a bot would else be for bubblewrap, and the bot go free.
     """
     bot = pid
-    try:
-        for _ in range(2):
-            with open(f"/proc/{bot}/task/{bot}/children") as file:
-                bot = int(file.read().split()[0])
-    except (OSError, IndexError):
-        return pid
+    for _ in range(2):
+        below = children(bot)
+        if not below:
+            return pid
+        bot = below[0]
     return bot
 
 

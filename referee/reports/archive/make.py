@@ -230,7 +230,7 @@ class _Archive:
             "standings.csv": standings_csv(found),
             "standings.json": as_json(found).decode(),
             "crosstable.csv": crosstable_csv(found),
-            "timing.csv": timing_csv(times),
+            "timing.csv": timing_csv(times, found.level),
             "rulings.csv": rulings_csv(found),
         }
         for name, text in files.items():

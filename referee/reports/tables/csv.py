@@ -32,11 +32,11 @@ def standings_csv(standings: Standings) -> str:
 
 
 def crosstable_csv(standings: Standings) -> str:
-    """Every two that met, seen from each side."""
+    """Every two that met, seen from each side; the level comes last, as in the standings."""
     return _written(
-        ["variant", *CELL],
+        ["variant", *CELL, "level"],
         (
-            [_name(table), *(getattr(cell, field) for field in CELL)]
+            [_name(table), *(getattr(cell, field) for field in CELL), standings.level]
             for table in standings.tables
             for cell in table.cells
         ),
@@ -54,9 +54,10 @@ def rulings_csv(standings: Standings) -> str:
     return _written(RULING, lines)
 
 
-def timing_csv(timings: Sequence[Timing]) -> str:
-    lines = ([getattr(timing, field) for field in TIMING] for timing in timings)
-    return _written(TIMING, lines)
+def timing_csv(timings: Sequence[Timing], level: str) -> str:
+    """`level` is that of the standings: walls cost time."""
+    lines = ([*(getattr(timing, field) for field in TIMING), level] for timing in timings)
+    return _written([*TIMING, "level"], lines)
 
 
 def _faults(row: Row) -> list[int]:

@@ -26,7 +26,7 @@ def write_tables(folder: Path, standings: Standings, timings: Sequence[Timing]) 
         "standings.csv": standings_csv(standings).encode(),
         "crosstable.csv": crosstable_csv(standings).encode(),
         "standings.json": as_json(standings),
-        "timing.csv": timing_csv(timings).encode(),
+        "timing.csv": timing_csv(timings, standings.level).encode(),
     }
     if standings.rulings or (folder / RULINGS).exists():
         files[RULINGS] = rulings_csv(standings).encode()

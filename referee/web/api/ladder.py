@@ -68,6 +68,7 @@ def ladder(
         frozen=frozen,
         frozen_at=season.frozen_at if frozen else None,
         at=None if stood is None else stood.at,
+        level=None if stood is None else stood.standings.level,
         played=0 if stood is None else stood.standings.played,
         tables=tables,
         notes=[] if stood is None else _notes(stood.standings, season, call.sight),

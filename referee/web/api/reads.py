@@ -226,7 +226,7 @@ READS = (
         name="standings",
         summary="The tables of a season, the latest if none is named.",
         detail="While a season is frozen, everybody but an organiser sees the tables of the "
-        "moment when it was.",
+        "moment when it was. `level` says how bots of the house are confined.",
         run=standings,
         asks=StandingsAsked,
         answers=Ladder,

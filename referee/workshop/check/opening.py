@@ -8,6 +8,7 @@ from __future__ import annotations
 import shlex
 
 from referee.bots.manifest import ZMQ
+from referee.bots.starting import few_told
 from referee.clock import NS_PER_MS, show_ms
 from referee.protocol.codec import excerpt
 from referee.protocol.messages import PROTOCOL, HelloReceived
@@ -71,6 +72,7 @@ def _hear_hello(bench: Bench, sitting: Sitting) -> HelloReceived | None:
         hello = sitting.hear_hello(startup_ms * NS_PER_MS)
     if hello is None:
         told = f"no hello within {show_ms(startup_ms)}{_instead(bench, sitting)}"
+        told += few_told(bench.bot, bench.confinement)
         raise BotFault(Ending.NO_HELLO, told, sitting.ear.unfinished())
     return hello
 

@@ -16,7 +16,7 @@ from referee.arena.stall import LATE_NS, SLICE_MS
 from referee.bots.confinement import Confinement
 from referee.bots.manifest import Bot
 from referee.bots.process import NoStart
-from referee.bots.starting import start_bot
+from referee.bots.starting import limits_of, start_bot
 from referee.clock import NS_PER_MS
 from referee.links.lines import lines_of
 from referee.protocol.codec import excerpt
@@ -44,7 +44,7 @@ class Talk:
         self.sent = bytearray()
         self.heard = bytearray()
         self._log = log
-        self._most_bytes = confinement.limits.turn
+        self._most_bytes = limits_of(bot, confinement).turn
         self._heard_since_sent = 0
         self._marks = (0, 0, 0)
         self._over = False

@@ -70,6 +70,12 @@ MEMORY = (
     ),
     memory(
         3,
+        "headless",
+        "does the same in a second thread, after its first one has ended",
+        around("headless"),
+    ),
+    memory(
+        3,
         "through",
         "fills memory that is closed to writing by way of /proc/self/mem",
         around("through"),

@@ -112,6 +112,29 @@ REACHING = (
         ),
     ),
     Case(
+        numbers=(29,),
+        name="empty files",
+        behaviour="makes 200,000 empty files in /tmp and /dev/shm, which no limit on bytes counts",
+        program="fill.py",
+        words=("empty", "200000"),
+        tame=("empty", "50"),
+        move_ms=CALM_MS,
+        lost_ms=1_000,
+        levels=confined(
+            Expected(
+                outcome="is ended (crash) at the next look, twenty a second; all of it is gone "
+                "with the bot",
+                endings=("crash",),
+                detail="made more files than its limit on disk allows",
+            ),
+            none=Expected(
+                outcome="makes as many as the referee's user may make, and they stay",
+                done=("empty files",),
+                leaves_files=True,
+            ),
+        ),
+    ),
+    Case(
         numbers=(30,),
         name="privileges",
         behaviour="writes /proc/sys, nests namespaces, changes its user, tries rare system calls; "

@@ -1,6 +1,9 @@
 """Fills the disk on its first turn, and tells how many megabytes, and files, that came to.
 
     fill.py MEGABYTES FILES PLACES MARK
+    fill.py empty FILES MARK
+
+With `empty` it makes nothing but so many empty files, half of them in shared memory.
 
 PLACES are names of the places below, with commas between them.
 
@@ -31,7 +34,9 @@ PLACES = {
 MEGABYTE = b"x" * (1 << 20)
 OF_A_FILE = 4
 
-most, files, wanted, mark = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[-1]
+empty = sys.argv[1] == "empty"
+most, files = 0 if empty else int(sys.argv[1]), int(sys.argv[2])
+wanted, mark = sys.argv[3], sys.argv[-1]
 turns = 0
 
 
@@ -78,10 +83,25 @@ def scatter() -> None:
     tell("small files", made > 0, made, why)
 
 
+def strew() -> None:
+    """Files with nothing in them."""
+    made, why = 0, ""
+    try:
+        for number in range(files):
+            folder = ("/tmp", "/dev/shm")[number % 2]
+            os.close(os.open(f"{folder}/hostile-{mark}-empty-{number}", os.O_CREAT, 0o600))
+            made += 1
+    except OSError as error:
+        why = str(error)
+    tell("empty files", made > 0, made, why)
+
+
 def on_turn(turn: Turn) -> None:
     global turns
     turns += 1
-    if turns == 1:
+    if turns == 1 and empty:
+        strew()
+    elif turns == 1:
         for name in wanted.split(","):
             fill(name, PLACES[name])
         make_room()

@@ -1,10 +1,11 @@
 /* Takes as much memory as it gets on its first turn, and tells how many megabytes that was.
  *
- *     memory heap|careless|closed|through|stack|tables|tree|memfd|sysv|shared|zero MARK
+ *     memory heap|careless|closed|headless|through|stack|tables|tree|memfd|sysv|shared|zero MARK
  *
  * heap      from malloc
  * careless  the same, and uses what it did not get
  * closed    maps that are filled and then closed to writing, so that no limit of a process counts them
+ * headless  the same in a second thread, after the first has ended
  * through   maps that are closed to writing from the start, filled by way of /proc/self/mem
  * stack     a stack without end, after it has raised that limit as far as it may
  * tables    page tables: one page in each 2 MiB of a very large map is looked at
@@ -17,6 +18,7 @@
  * Bounded: 96 MB. Those that go round the limit of a process then wait for a second, to be seen. */
 #include "bot.h"
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/shm.h>
@@ -176,6 +178,7 @@ static void take(const Turn *turn) {
     if (!strcmp(how, "heap")) got = heap(MOST, false);
     if (!strcmp(how, "careless")) got = heap(MOST, true);
     if (!strcmp(how, "closed")) got = shown(closed());
+    if (!strcmp(how, "headless")) got = shown(closed());
     if (!strcmp(how, "through")) got = shown(through());
     if (!strcmp(how, "tree")) got = tree();
     if (!strcmp(how, "memfd")) got = memfds();
@@ -192,6 +195,11 @@ static void on_turn(const Turn *turn) {
     answer(turn);
 }
 
+static void *second_thread(void *nothing) {
+    exit(serve(HELLO, on_turn));
+    return nothing;
+}
+
 int main(int argc, char **argv) {
     words = argv;
     how = argc > 1 ? argv[1] : "";
@@ -203,5 +211,8 @@ int main(int argc, char **argv) {
         grow(1);
         answer(&turn);
     }
+    pthread_t second;
+    if (!strcmp(how, "headless") && !pthread_create(&second, NULL, second_thread, NULL))
+        pthread_exit(NULL);
     return serve(HELLO, on_turn);
 }

@@ -1,0 +1,73 @@
+"""The attempts of the probe can tell: where what they try is allowed, they say so."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from referee.bots.confinement import Confinement
+from referee.bots.confinement import attempt as module
+from referee.bots.confinement.attempt import LIMITS, LOCK, heard_of, started
+from referee.bots.confinement.group_attempt import MANY, MULTIPLY, judged, moved_when_frozen
+from referee.bots.confinement.guard import Guard, guard
+from referee.bots.confinement.levels import Level
+from referee.bots.confinement.probe import findings
+from referee.bots.confinement.walls import View
+from referee.bots.process import BotProcess
+from tests.confinement.offered import LEVELS, walls
+
+pytestmark = walls
+
+
+def guarded(script: str, processes: int = 16, *, locks: bool = False) -> Guard:
+    confinement = Confinement(level=Level.STANDARD, limits=replace(LIMITS, processes=processes))
+    words = ("sh", "-c", script)
+    return guard(words, {}, View((), "/tmp"), confinement, one_process=False, locks=locks)
+
+
+def test_a_filter_that_lets_too_much_through() -> None:
+    assert module._called(*heard_of(guarded(LOCK))) == ""
+    told = module._called(*heard_of(guarded(LOCK, locks=True)))
+    assert told == "a system call that must be refused was not"
+
+
+def test_no_filter_at_all() -> None:
+    assert module._called("seccomp 0\n", "exited with status 1") == (
+        "a process runs without a filter of system calls"
+    )
+
+
+@pytest.mark.parametrize(("processes", "refused"), [(8, True), (2 * MANY, False)])
+def test_processes_are_counted(processes: int, refused: bool) -> None:
+    """The script and what is made of it; the group's own limit is level full's."""
+    assert (judged(*heard_of(guarded(MULTIPLY, processes))) == "") is refused
+
+
+def test_a_process_that_cannot_fork_proves_nothing() -> None:
+    assert judged("", "exited with status 2").startswith("no second process could be started")
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_standing_still(level: Level, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert moved_when_frozen(level) == ""
+    monkeypatch.setattr(BotProcess, "hold", lambda _: None)
+    # On a busy machine it may not get to go on within one look.
+    told = {moved_when_frozen(level) for _ in range(8)}
+    assert "a process went on that was to stand still" in told
+
+
+def test_nothing_is_left_of_an_attempt() -> None:
+    with started(guarded("sleep 60")) as process:
+        assert process.pid is not None
+        assert Path(f"/proc/{process.pid}").exists()
+    assert not Path(f"/proc/{process.pid}").exists()
+    assert process.pid != os.getpid()
+
+
+def test_whatever_fails_says_what_to_do() -> None:
+    for level in Level:
+        for finding in findings(level):
+            assert finding.remedy or finding.status == "pass", finding
