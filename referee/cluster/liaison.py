@@ -83,9 +83,11 @@ class Liaison:
 
     def _call_roll(self, client: Client) -> None:
         scheduler = ""
+        line = client.scheduler
+        assert line is not None
         while not self._over.is_set():
             try:
-                found = client.sync(client.scheduler.identity, callback_timeout=CONNECT_S)
+                found = client.sync(line.identity, callback_timeout=CONNECT_S)
             except Exception as problem:  # dask has many words for a line that broke
                 self._news.put(Silent(str(problem) or type(problem).__name__))
                 return
