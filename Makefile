@@ -6,6 +6,7 @@
 # make bench-confinement what confinement costs per answer and per start
 # make bench-full        the same in a small virtual machine, with level full
 # make bench-hall        the delay of bots that connect, to a bare ZeroMQ exchange
+# make bench-cluster     what a cluster brings, and what its coordinator pays for a game
 # make bench-viewers     what 500 viewers and 200 page views a second cost the games of a daemon
 # make test-full         the tests of confinement in a small virtual machine, at level full
 # make fuzz              fuzzes what strangers send and write, SECONDS=60 for each target
@@ -20,7 +21,7 @@ FUZZ_READY := $(VENV)/.ready-fuzz
 WORKERS ?= 4
 SECONDS ?= 60
 
-.PHONY: help demo test test-full lint bench bench-tournament bench-rate bench-hall bench-viewers \
+.PHONY: help demo test test-full lint bench bench-tournament bench-rate bench-hall bench-viewers bench-cluster \
   bench-confinement bench-full fuzz soak packages machine clean
 
 help:
@@ -82,6 +83,9 @@ bench-confinement: $(READY)
 
 bench-hall: $(READY)
 	@$(BIN)/python benchmarks/hall.py
+
+bench-cluster: $(TEST_READY)
+	@$(BIN)/python benchmarks/cluster.py
 
 bench-viewers: $(READY)
 	@$(BIN)/python benchmarks/viewers.py
