@@ -261,7 +261,10 @@ class Coordinator:
                 return
             self._guests[name] = Guest(version=version, variants=hello.variants)
             self._journal.info("connected", bot=version.name, address=report.address)
-        elif self._guests.pop(name, None) is not None:
+        elif (left := self._guests.pop(name, None)) is not None:
+            if self._open is not None:
+                # Before the next look: a game that is given out until then would be for nobody.
+                self._open.leave(left.version.id)
             self._journal.info("disconnected", bot=name, why=report.why)
         else:
             return

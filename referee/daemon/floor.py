@@ -55,7 +55,8 @@ class HallPlace(Protocol):
 
     def has_room(self) -> bool: ...
 
-    def give(self, chunk: Chunk) -> None: ...
+    def give(self, chunk: Chunk) -> bool:
+        """Whether it is played there; where somebody has left, it goes back unplayed."""
 
 
 class Floor:
@@ -117,7 +118,8 @@ class Floor:
             chunk = self._next("hall", hall.absent())
             if chunk is None:
                 break
-            hall.give(chunk)
+            if not hall.give(chunk):
+                break  # Whoever chose it will know better in a moment.
             self._hall_is_next = False
 
     def _next(self, place: Place, absent: Collection[int]) -> Chunk | None:

@@ -134,6 +134,10 @@ class OpenSeason:
         if self._dirty:
             self.board.touch()
 
+    def leave(self, number: int) -> None:
+        """This version is given no more games, at once."""
+        self.season.leave(number)
+
     def apply_rulings(self) -> int:
         """Carry what organisers have decided into the tables."""
         applied = self._house.rulings.apply(self.row, self.store)

@@ -124,10 +124,7 @@ class Reception:
             return
         for report in read_hall_reports(self._frames, data):
             self._take(report)
-        for chunk in self._relays.look():
-            if chunk in self._waiting:
-                self._miss(self._waiting[chunk].chunk, "a bot did not start")
-            self._send_admit()
+        self._look_at_relays()
         for waiting in [each for each in self._waiting.values() if now > each.until]:
             self._miss(waiting.chunk, "a bot did not come to the hall in time")
 
@@ -163,19 +160,32 @@ class Reception:
     def has_room(self) -> bool:
         return self.opened is not None and not self._closing and len(self._chunks) < MOST_CHUNKS
 
-    def give(self, chunk: Chunk) -> None:
+    def give(self, chunk: Chunk) -> bool:
         self._chunks[chunk.id] = chunk
         both = (chunk.first, chunk.second)
         due = [each for each in both if each.bot.name not in self.guests]
         if any(each.out for each in both):
             due = []  # It is lost by forfeit: nobody has to be there.
+        if not all(each.bot.command for each in due):
+            # A guest that has left meanwhile. Nobody can bring it here but itself.
+            self._done(chunk.id)
+            return False
         if not due:
             self._play(chunk)
-            return
+            return True
         assert self.opened is not None
         until = self._relays.start(due, chunk, self.opened)
         self._waiting[chunk.id] = Waiting(chunk, until)
         self._send_admit()
+        return True
+
+    def _look_at_relays(self) -> None:
+        failed, left = self._relays.look(self.guests)
+        for chunk in failed:
+            if chunk in self._waiting:
+                self._miss(self._waiting[chunk].chunk, "a bot did not start")
+        if left:
+            self._send_admit()
 
     # The process.
 
@@ -275,6 +285,9 @@ class Reception:
         self.guests.discard(report.name)
         if not self._relays.knows(report.name):
             self._on_guest(report)
+            for waiting in list(self._waiting.values()):
+                if report.name in (waiting.chunk.first.bot.name, waiting.chunk.second.bot.name):
+                    self._done(waiting.chunk.id)
 
     def _play(self, chunk: Chunk) -> None:
         self._send(Play(chunk=chunk, guests=(chunk.first.bot.name, chunk.second.bot.name)))
@@ -291,8 +304,7 @@ class Reception:
         self._waiting.pop(chunk, None)
         if self._chunks.pop(chunk, None) is not None:
             self._floor.end(chunk)
-            if self._relays.end(chunk):
-                self._send_admit()
+            self._relays.end(chunk)
 
 
 def is_local(endpoint: str) -> bool:
