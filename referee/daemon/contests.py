@@ -35,6 +35,7 @@ class Contests:
         ids: Iterator[int],
         now: Callable[[], float],
         jobs: int,
+        hidden_names: Callable[[int], tuple[str, str]] | None,
     ) -> None:
         self._house = house
         self._floor = floor
@@ -43,6 +44,7 @@ class Contests:
         self._ids = ids
         self._now = now
         self._jobs = jobs
+        self._hidden_names = hidden_names
         self._row: TournamentRow | None = None
         self._contest: Contest | None = None
         self._ending: tuple[str, str] | None = None
@@ -105,6 +107,7 @@ class Contests:
                 here=here,
                 ids=lambda: next(self._ids),
                 now=self._now,
+                hidden_names=self._hidden_names,
             )
         except msgspec.MsgspecError as error:
             self._end("failed", f"its spec cannot be read: {error}")

@@ -122,6 +122,7 @@ class Coordinator:
             ids=self._ids,
             now=self._now,
             jobs=terms.jobs,
+            hidden_names=_hidden_names if terms.anonymous else None,
         )
 
     def run(self) -> None:

@@ -32,6 +32,9 @@ class Source(Protocol):
     def label(self) -> str:
         """What comes before the name of a game of it."""
 
+    def true_names(self, chunk: Chunk) -> tuple[str, str]:
+        """What its tables call the two of a chunk, whatever these two are told."""
+
     def widest(self) -> float:
         """How wide the widest rating is, in Elo."""
 
@@ -88,6 +91,12 @@ class Floor:
         """Of the source of a chunk that is being played."""
         found = self._out.get(chunk)
         return None if found is None else found[0].label
+
+    def true_names(self, chunk: int) -> dict[str, str]:
+        """By what the two of a chunk are told that they are called."""
+        source, order, _ = self._out[chunk]
+        told = order.called or (order.first.bot.name, order.second.bot.name)
+        return dict(zip(told, source.true_names(order), strict=True))
 
     def busy_for(self, source: Source) -> bool:
         return any(owner is source for owner, _, _ in self._out.values())

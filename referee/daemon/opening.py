@@ -85,6 +85,9 @@ class OpenSeason:
     def label(self) -> str:
         return self.row.name
 
+    def true_names(self, chunk: Chunk) -> tuple[str, str]:
+        return self.season.true_names(chunk)
+
     def widest(self) -> float:
         return self.season.widest()
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import ipaddress
+import re
 from collections.abc import Callable, Collection
 from pathlib import Path
 
@@ -262,14 +263,14 @@ class Reception:
         if label is None:
             return
         game = f"{label}/{report.game}"
+        # Whoever watches is told one name everywhere; who may know which is seen to at the pages.
+        names = self._floor.true_names(report.chunk)
+        lines = [_with(names, line) for line in report.lines]
         if isinstance(report, LiveBegan):
-            variant, players = report.variant, report.players
-            self._live.tell(
-                "began", game=game, variant=variant, players=players, lines=report.lines
-            )
+            variant, players = report.variant, [names[name] for name in report.players]
+            self._live.tell("began", game=game, variant=variant, players=players, lines=lines)
         else:
-            number, lines = report.move_number, report.lines
-            self._live.tell("moved", game=game, move_number=number, lines=lines)
+            self._live.tell("moved", game=game, move_number=report.move_number, lines=lines)
 
     def _came(self, report: GuestCame) -> None:
         self.guests.add(report.name)
@@ -305,6 +306,14 @@ class Reception:
         if self._chunks.pop(chunk, None) is not None:
             self._floor.end(chunk)
             self._relays.end(chunk)
+
+
+def _with(names: dict[str, str], line: str) -> str:
+    """A line of a game with these names in the place of those."""
+    if all(told == true for told, true in names.items()):
+        return line
+    pattern = "|".join(re.escape(told) for told in sorted(names, key=len, reverse=True))
+    return re.sub(pattern, lambda found: names[found[0]], line)
 
 
 def is_local(endpoint: str) -> bool:

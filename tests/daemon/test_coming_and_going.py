@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
@@ -44,20 +45,18 @@ def test_a_guest_that_leaves_in_the_middle_is_paired_again_whenever_it_comes(
     alpha, beta = two_tokens(data)
     with serving(data, *QUICK) as daemon:
         to = endpoint(daemon)
-        stays, leaves = Bot(to, "alpha"), Bot(to, "beta")
-        stays.hello(token=alpha)
-        for delay_s in (0.0, 0.02, 0.1, 0.2, 0.4, 0.6):
-            leaves.heard.clear()
-            leaves.hello(token=beta)
-            # More than one chunk.
-            play_until([stays, leaves], daemon, leaves, "over", 12)
-            left = daemon.said.count("disconnected bot=beta")
-            leaves.say(b"this is no message")
-            play_until([stays, leaves], daemon, leaves, "bye", 1)
-            wait_for(partial(has_left_more_often, daemon, than=left), "its leaving")
-            time.sleep(delay_s)
-        stays.close()
-        leaves.close()
+        with closing(Bot(to, "alpha")) as stays, closing(Bot(to, "beta")) as leaves:
+            stays.hello(token=alpha)
+            for delay_s in (0.0, 0.02, 0.1, 0.2, 0.4, 0.6):
+                leaves.heard.clear()
+                leaves.hello(token=beta)
+                # More than one chunk.
+                play_until([stays, leaves], daemon, leaves, "over", 12)
+                left = daemon.said.count("disconnected bot=beta")
+                leaves.say(b"this is no message")
+                play_until([stays, leaves], daemon, leaves, "bye", 1)
+                wait_for(partial(has_left_more_often, daemon, than=left), "its leaving")
+                time.sleep(delay_s)
         assert daemon.stop() == 0, daemon.said
         assert "does not start" not in daemon.said
         assert "could not be played" not in daemon.said
@@ -68,19 +67,18 @@ def test_a_guest_that_leaves_while_its_opponent_is_brought_is_paired_again(tmp_p
     data = tmp_path / "data"
     alpha, _ = two_tokens(data)
     with serving(data, *QUICK, "--samples") as daemon:
-        guest = Bot(endpoint(daemon), "alpha")
-        for _ in range(3):
+        with closing(Bot(endpoint(daemon), "alpha")) as guest:
+            for _ in range(3):
+                guest.heard.clear()
+                guest.hello(token=alpha)
+                play_until([guest], daemon, guest, "hello", 1)
+                # The daemon is about to start a bot of the house for it.
+                time.sleep(0.3)
+                guest.say(b"this is no message")
+                play_until([guest], daemon, guest, "bye", 1)
             guest.heard.clear()
             guest.hello(token=alpha)
-            play_until([guest], daemon, guest, "hello", 1)
-            # The daemon is about to start a bot of the house for it.
-            time.sleep(0.3)
-            guest.say(b"this is no message")
-            play_until([guest], daemon, guest, "bye", 1)
-        guest.heard.clear()
-        guest.hello(token=alpha)
-        play_until([guest], daemon, guest, "over", 12)
-        guest.close()
+            play_until([guest], daemon, guest, "over", 12)
         assert daemon.stop() == 0, daemon.said
         assert "does not start" not in daemon.said
         assert "could not be played" not in daemon.said
