@@ -109,7 +109,7 @@ class Coordinator:
         self._late_rulings = LateRulings(house, journal)
         self._pace = Pace(terms.pace or PaceTerms(), house.data, journal, self._now)
         self._pages = self._make_pages()
-        self._crew = Crew(terms.jobs)
+        self._crew = Crew(terms.jobs, journal)
         self._floor = Floor(self._crew, self._pace, journal, self._now)
         self._relays = Relays(max(1, terms.jobs), journal, self._now)
         self._reception = self._make_reception()
@@ -226,7 +226,7 @@ class Coordinator:
             self._play_by(self._open.season.spec)
             self._floor.sources.append(self._open)
             self._journal.info(
-                "season", name=wanted.name, games=self._open.season.played, level=self._open.level
+                "season", name=wanted.name, games=self._open.season.played, sandbox=self._open.level
             )
         elif wanted is not None and opened is not None:
             opened.row = wanted

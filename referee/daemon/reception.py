@@ -192,7 +192,7 @@ class Reception:
 
     def _start(self) -> None:
         self._frames = Frames()
-        self._child = Child(MODULE)
+        self._child = Child(MODULE, "hall", self._journal)
         self._send(
             Open(
                 endpoint=self._endpoint,
@@ -255,7 +255,7 @@ class Reception:
             self.opened = report
         elif isinstance(report, Failed):
             if self.opened is None:
-                raise HallBroken(f"{self._endpoint}: {report.why}")
+                raise HallBroken(report.why)
             self._journal.error("the hall failed", why=report.why)
 
     def _tell(self, report: LiveBegan | LiveMoved) -> None:

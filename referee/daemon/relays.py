@@ -97,7 +97,7 @@ class Relays:
                 chunk=chunk.id,
                 version=contestant.id,
                 name=contestant.bot.name,
-                child=Child(MODULE, nice=NICE),
+                child=Child(MODULE, f"relay of {contestant.bot.name}", self._journal, nice=NICE),
                 token=None if curve else secrets.token_hex(16),
                 keys=new_keys() if curve else None,
             )
