@@ -37,7 +37,7 @@ from referee.daemon.relays import Relays
 from referee.daemon.roster import Guest, Roster
 from referee.daemon.scoreboard import ratings_of
 from referee.daemon.submissions import Submissions
-from referee.daemon.telling import ended, floor_counts, hall_counts
+from referee.daemon.telling import Count, ended, floor_counts, hall_counts
 from referee.daemon.terms import ServeTerms
 from referee.ladder.season import Player
 from referee.mistake import Mistake
@@ -300,7 +300,7 @@ class Coordinator:
 
     def _count(self) -> None:
         self._live.tell("guests", names=sorted(self._guests))
-        counted: dict[str, float] = {
+        counted: dict[str, Count] = {
             "workers": len(self._crew),
             "room_on_disk": int(self._pace.room),
             "submissions_waiting": len(self._house.submissions.waiting()),

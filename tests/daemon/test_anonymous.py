@@ -9,38 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import zmq
 
-from referee.daemon.live import FILE, TOPIC
 from referee.record import Record
 from referee.store.database import Store
 from referee.tournament.spec import Spec
 from tests.arena.hosting import Bot, Message
+from tests.daemon.following import following, heard
 from tests.daemon.serving import Daemon, serving, wait_for
 from tests.daemon.test_guests import HALL, endpoint, two_tokens
 
 ANONYMOUS = (*HALL, "--anonymous", "--pace", "0")
 TRUE = ("alpha", "beta")
-
-
-@contextmanager
-def following(daemon: Daemon) -> Iterator[zmq.Socket[bytes]]:
-    """What the daemon tells its pages."""
-    context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
-    socket = context.socket(zmq.SUB)
-    socket.linger = 0
-    socket.subscribe(TOPIC)
-    socket.connect(f"ipc://{daemon.data / FILE}")
-    try:
-        yield socket
-    finally:
-        socket.close()
-        context.term()
-
-
-def heard(follower: zmq.Socket[bytes]) -> Iterator[dict[str, Any]]:
-    while follower.poll(0):
-        yield msgspec.json.decode(follower.recv_multipart()[1])
 
 
 def names_told(bot: Bot) -> set[str]:

@@ -16,6 +16,7 @@ from referee.bots.manifest import Bot as BotOfOurs
 from referee.daemon.child import PACKAGES, PROGRAM
 from referee.daemon.relays import MODULE, Request
 from tests.arena.hosting import Bot
+from tests.daemon.following import following, heard
 from tests.daemon.serving import PATIENCE_S, Daemon, serving, wait_for
 from tests.daemon.test_guests import HALL, endpoint, two_tokens
 
@@ -78,7 +79,14 @@ def test_a_guest_that_leaves_while_its_opponent_is_brought_is_paired_again(tmp_p
                 play_until([guest], daemon, guest, "bye", 1)
             guest.heard.clear()
             guest.hello(token=alpha)
-            play_until([guest], daemon, guest, "over", 12)
+            play_until([guest], daemon, guest, "over", 25)
+            with following(daemon) as follower:
+                counted = wait_for(
+                    lambda: [each["values"] for each in heard(follower) if "values" in each],
+                    "counters",
+                )
+            # Relays came and left; what was dropped is what the guest said.
+            assert set(counted[0]["dropped"]) <= {"garbled", "no_hello"}
         assert daemon.stop() == 0, daemon.said
         assert "does not start" not in daemon.said
         assert "could not be played" not in daemon.said

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import urllib.request
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from referee.daemon.scoreboard import Snapshot
 from referee.record import Record
 from referee.store.database import Store
 from referee.verifying import verify
+from tests.arena.hosting import Bot
 from tests.cli.running import refuses
 from tests.daemon.serving import PATIENCE_S, Daemon, nothing_left, processes_of, serving, wait_for
 
@@ -144,6 +147,30 @@ def test_what_the_processes_of_a_daemon_say_comes_out_as_lines_of_its_log(tmp_pa
     told = [msgspec.json.decode(line) for line in lines]
     last = [each["line"] for each in told if each["event"] == "said" and each["by"] == "hall"][-1]
     assert last == "KeyboardInterrupt"
+
+
+def test_metrics_have_their_types_and_reasons(tmp_path: Path) -> None:
+    with serving(tmp_path / "data", *BOTH) as daemon:
+        wait_for(lambda: "Bots connect to" in daemon.said, f"the hall; {daemon.said}")
+        where = {line.partition("http://")[0]: line for line in daemon.said.splitlines()}
+        pages = where["Pages: "].partition(" ")[2]
+        bots = daemon.said.partition("Bots connect to ")[2].splitlines()[0]
+
+        def metrics() -> str:
+            with urllib.request.urlopen(f"{pages}/metrics") as reply:
+                body: bytes = reply.read()
+            return body.decode()
+
+        with closing(Bot(bots, "nobody")) as stranger:
+            stranger.hello(token="wrong")
+            wanted = 'referee_daemon_refused_total{why="token"} 1\n'
+            wait_for(lambda: wanted in metrics(), f"who was refused; {metrics()}")
+        told = metrics()
+        assert "# TYPE referee_daemon_refused_total counter\n" in told
+        assert "# TYPE referee_daemon_answers_total counter\n" in told
+        assert "# TYPE referee_daemon_connected gauge\n" in told
+        assert "untyped" not in told
+        assert daemon.stop() == 0, daemon.said
 
 
 def _runs(pid: int, module: str) -> bool:
