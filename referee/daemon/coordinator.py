@@ -168,7 +168,8 @@ class Coordinator:
         poll = select.poll()
         pages = None if self._pages is None else self._pages.fd
         hall = None if self._reception is None else self._reception.fd
-        for fd in (self._crew.fileno(), self._submissions.fd, pages, hall):
+        builder = self._roster.builder.fd
+        for fd in (self._crew.fileno(), self._submissions.fd, builder, pages, hall):
             if fd is not None:
                 poll.register(fd, select.POLLIN)
         poll.poll(TICK_S * 1000)
@@ -177,6 +178,8 @@ class Coordinator:
         self._floor.hear()
         now = self._now()
         if self._submissions.hear(now):
+            self._seen = None
+        if self._roster.hear():
             self._seen = None
         if self._reception is not None:
             self._reception.look(now)
@@ -380,6 +383,7 @@ class Coordinator:
 
     def _close(self) -> None:
         self._submissions.close()
+        self._roster.builder.close()
         self._dropping.close()
         if self._pages is not None:
             self._pages.close()
