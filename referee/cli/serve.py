@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import sys
@@ -116,7 +117,7 @@ def serve_command(
         public=not closed,
         samples=samples,
         pace=None if pace is None else PaceTerms(games_per_s=_not_negative(pace)),
-        finish_s=finish,
+        finish_s=_seconds(finish),
     )
     journal = Journal(sys.stderr, log, marked="JOURNAL_STREAM" in os.environ)
     watchdog = os.environ.get("WATCHDOG_USEC", "")
@@ -158,3 +159,9 @@ def _not_negative(pace: float) -> float:
     if not 0 <= pace < 1e9:
         raise BadAddress(f"--pace is a number of games a second, or 0, not {pace}")
     return pace
+
+
+def _seconds(finish: float) -> float:
+    if not 0 <= finish < math.inf:
+        raise BadAddress(f"--finish is a number of seconds, 0 or more, not {finish}")
+    return finish

@@ -35,6 +35,7 @@ class Contests:
         ids: Iterator[int],
         now: Callable[[], float],
         jobs: int,
+        hidden_names: Callable[[int], tuple[str, str]] | None,
     ) -> None:
         self._house = house
         self._floor = floor
@@ -43,6 +44,7 @@ class Contests:
         self._ids = ids
         self._now = now
         self._jobs = jobs
+        self._hidden_names = hidden_names
         self._row: TournamentRow | None = None
         self._contest: Contest | None = None
         self._ending: tuple[str, str] | None = None
@@ -57,12 +59,22 @@ class Contests:
             return
         contest = self._contest
         if contest is None:
+            self._try_again(self._row, roster, season, here)
             return
         if self._ending is None:
             self._ending = self._how_it_ends(contest)
             contest.stopped = self._ending is not None
         if self._ending is not None and not self._floor.busy_for(contest):
             self._end(*self._ending)
+
+    def _try_again(
+        self, row: TournamentRow, roster: Roster, season: Spec, here: Callable[[Player], bool]
+    ) -> None:
+        """One that could not begin since bots of it were being built."""
+        if self._house.tournaments.get(row.id).state != "playing":
+            self._end("cancelled", "")
+        elif not roster.builder.busy:
+            self._begin(row, roster, season, here)
 
     def close(self) -> None:
         """Let go of it: it is gone on with at the next start."""
@@ -96,7 +108,10 @@ class Contests:
             else:
                 everybody = roster.everybody()
                 # Whoever is named is waited for; without names, those play who are here.
-                players = chosen(spec, [each for each in everybody if spec.bots or here(each)])
+                about = [each for each in everybody if spec.bots or here(each)]
+                players = {} if roster.builder.busy else chosen(spec, about)
+            if roster.builder.busy:
+                return
             self._contest = Contest(
                 folder,
                 f"{LABEL}{row.id}",
@@ -105,6 +120,7 @@ class Contests:
                 here=here,
                 ids=lambda: next(self._ids),
                 now=self._now,
+                hidden_names=self._hidden_names,
             )
         except msgspec.MsgspecError as error:
             self._end("failed", f"its spec cannot be read: {error}")

@@ -32,6 +32,9 @@ class Source(Protocol):
     def label(self) -> str:
         """What comes before the name of a game of it."""
 
+    def true_names(self, chunk: Chunk) -> tuple[str, str]:
+        """What its tables call the two of a chunk, whatever these two are told."""
+
     def widest(self) -> float:
         """How wide the widest rating is, in Elo."""
 
@@ -55,7 +58,8 @@ class HallPlace(Protocol):
 
     def has_room(self) -> bool: ...
 
-    def give(self, chunk: Chunk) -> None: ...
+    def give(self, chunk: Chunk) -> bool:
+        """Whether it is played there; where somebody has left, it goes back unplayed."""
 
 
 class Floor:
@@ -88,6 +92,12 @@ class Floor:
         found = self._out.get(chunk)
         return None if found is None else found[0].label
 
+    def true_names(self, chunk: int) -> dict[str, str]:
+        """By what the two of a chunk are told that they are called."""
+        source, order, _ = self._out[chunk]
+        told = order.called or (order.first.bot.name, order.second.bot.name)
+        return dict(zip(told, source.true_names(order), strict=True))
+
     def busy_for(self, source: Source) -> bool:
         return any(owner is source for owner, _, _ in self._out.values())
 
@@ -117,7 +127,8 @@ class Floor:
             chunk = self._next("hall", hall.absent())
             if chunk is None:
                 break
-            hall.give(chunk)
+            if not hall.give(chunk):
+                break  # Whoever chose it will know better in a moment.
             self._hall_is_next = False
 
     def _next(self, place: Place, absent: Collection[int]) -> Chunk | None:

@@ -231,7 +231,7 @@ class HallProcess:
             open_games=hall.open_games,
             answers=hall.answers,
             refused=dict(reception.refused + self._router.refused),
-            dropped=dict(reception.dropped),
+            dropped=dict(reception.dropped + self._router.dropped),
         )
 
 

@@ -85,6 +85,9 @@ class OpenSeason:
     def label(self) -> str:
         return self.row.name
 
+    def true_names(self, chunk: Chunk) -> tuple[str, str]:
+        return self.season.true_names(chunk)
+
     def widest(self) -> float:
         return self.season.widest()
 
@@ -133,6 +136,10 @@ class OpenSeason:
             self._dirty = self.season.enter(player) or self._dirty
         if self._dirty:
             self.board.touch()
+
+    def leave(self, number: int) -> None:
+        """This version is given no more games, at once."""
+        self.season.leave(number)
 
     def apply_rulings(self) -> int:
         """Carry what organisers have decided into the tables."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import ipaddress
+import re
 from collections.abc import Callable, Collection
 from pathlib import Path
 
@@ -124,10 +125,7 @@ class Reception:
             return
         for report in read_hall_reports(self._frames, data):
             self._take(report)
-        for chunk in self._relays.look():
-            if chunk in self._waiting:
-                self._miss(self._waiting[chunk].chunk, "a bot did not start")
-            self._send_admit()
+        self._look_at_relays()
         for waiting in [each for each in self._waiting.values() if now > each.until]:
             self._miss(waiting.chunk, "a bot did not come to the hall in time")
 
@@ -163,25 +161,38 @@ class Reception:
     def has_room(self) -> bool:
         return self.opened is not None and not self._closing and len(self._chunks) < MOST_CHUNKS
 
-    def give(self, chunk: Chunk) -> None:
+    def give(self, chunk: Chunk) -> bool:
         self._chunks[chunk.id] = chunk
         both = (chunk.first, chunk.second)
         due = [each for each in both if each.bot.name not in self.guests]
         if any(each.out for each in both):
             due = []  # It is lost by forfeit: nobody has to be there.
+        if not all(each.bot.command for each in due):
+            # A guest that has left meanwhile. Nobody can bring it here but itself.
+            self._done(chunk.id)
+            return False
         if not due:
             self._play(chunk)
-            return
+            return True
         assert self.opened is not None
         until = self._relays.start(due, chunk, self.opened)
         self._waiting[chunk.id] = Waiting(chunk, until)
         self._send_admit()
+        return True
+
+    def _look_at_relays(self) -> None:
+        failed, left = self._relays.look(self.guests)
+        for chunk in failed:
+            if chunk in self._waiting:
+                self._miss(self._waiting[chunk].chunk, "a bot did not start")
+        if left:
+            self._send_admit()
 
     # The process.
 
     def _start(self) -> None:
         self._frames = Frames()
-        self._child = Child(MODULE)
+        self._child = Child(MODULE, "hall", self._journal)
         self._send(
             Open(
                 endpoint=self._endpoint,
@@ -244,7 +255,7 @@ class Reception:
             self.opened = report
         elif isinstance(report, Failed):
             if self.opened is None:
-                raise HallBroken(f"{self._endpoint}: {report.why}")
+                raise HallBroken(report.why)
             self._journal.error("the hall failed", why=report.why)
 
     def _tell(self, report: LiveBegan | LiveMoved) -> None:
@@ -252,14 +263,14 @@ class Reception:
         if label is None:
             return
         game = f"{label}/{report.game}"
+        # Whoever watches is told one name everywhere; who may know which is seen to at the pages.
+        names = self._floor.true_names(report.chunk)
+        lines = [_with(names, line) for line in report.lines]
         if isinstance(report, LiveBegan):
-            variant, players = report.variant, report.players
-            self._live.tell(
-                "began", game=game, variant=variant, players=players, lines=report.lines
-            )
+            variant, players = report.variant, [names[name] for name in report.players]
+            self._live.tell("began", game=game, variant=variant, players=players, lines=lines)
         else:
-            number, lines = report.move_number, report.lines
-            self._live.tell("moved", game=game, move_number=number, lines=lines)
+            self._live.tell("moved", game=game, move_number=report.move_number, lines=lines)
 
     def _came(self, report: GuestCame) -> None:
         self.guests.add(report.name)
@@ -275,6 +286,9 @@ class Reception:
         self.guests.discard(report.name)
         if not self._relays.knows(report.name):
             self._on_guest(report)
+            for waiting in list(self._waiting.values()):
+                if report.name in (waiting.chunk.first.bot.name, waiting.chunk.second.bot.name):
+                    self._done(waiting.chunk.id)
 
     def _play(self, chunk: Chunk) -> None:
         self._send(Play(chunk=chunk, guests=(chunk.first.bot.name, chunk.second.bot.name)))
@@ -291,8 +305,15 @@ class Reception:
         self._waiting.pop(chunk, None)
         if self._chunks.pop(chunk, None) is not None:
             self._floor.end(chunk)
-            if self._relays.end(chunk):
-                self._send_admit()
+            self._relays.end(chunk)
+
+
+def _with(names: dict[str, str], line: str) -> str:
+    """A line of a game with these names in the place of those."""
+    if all(told == true for told, true in names.items()):
+        return line
+    pattern = "|".join(re.escape(told) for told in sorted(names, key=len, reverse=True))
+    return re.sub(pattern, lambda found: names[found[0]], line)
 
 
 def is_local(endpoint: str) -> bool:

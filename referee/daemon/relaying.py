@@ -50,7 +50,8 @@ def main() -> None:
 
 def _watch(wanted: threading.Event) -> None:
     """Leave when whoever started it has gone, or wants it to."""
-    while sys.stdin.buffer.read(4096):
+    # Not through sys.stdin: its lock, held here for good, is taken once more at the very end.
+    while os.read(0, 4096):
         pass
     wanted.clear()
     threading.Event().wait(LEAVE_S)

@@ -20,6 +20,7 @@ from referee.arena.happenings import HallTerms
 from referee.bots.manifest import Bot
 from referee.clock import read_clock
 from referee.daemon.child import Child
+from referee.daemon.journal import Journal
 from referee.daemon.orders import (
     Admit,
     CallOff,
@@ -75,7 +76,7 @@ class Coordinator:
     """Gives orders and collects reports."""
 
     def __init__(self) -> None:
-        self.child = Child("referee.daemon.hall")
+        self.child = Child("referee.daemon.hall", "hall", Journal(sys.stderr))
         self.frames = Frames()
         self.reports: list[HallReport] = []
         self.ended = False
