@@ -53,8 +53,10 @@ class Contest:
         here: Callable[[Player], bool],
         ids: Callable[[], int],
         now: Callable[[], float],
+        on_games: Callable[[str, Batch], None],
     ) -> None:
-        """`players` by their plain names; `here` says whether one that connects is in the hall.
+        """`players` by their plain names; `here` says whether one that connects is in the hall;
+        `on_games` hears of games that have come back.
 
         Raises BadSpec, BadStore.
         """
@@ -68,6 +70,7 @@ class Contest:
         self._here = here
         self._ids = ids
         self._now = now
+        self._on_games = on_games
         self._store = _open(folder, spec, players)
         try:
             spec = replace(stored_spec(self._store), jobs=spec.jobs)
@@ -134,6 +137,7 @@ class Contest:
                 ledger.is_out(fault.bot, fault.detail)
         self.board.add(batch)
         self._dirty = True
+        self._on_games(self.label, batch)
 
     def give_back(self, chunk: int) -> None:
         self._ledger.give_back(self._out.pop(chunk))

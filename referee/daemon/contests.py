@@ -16,6 +16,7 @@ from referee.ladder.season import Player
 from referee.mistake import Mistake
 from referee.store.house.house import House
 from referee.store.house.rows import TournamentRow
+from referee.tournament.chunk import Batch
 from referee.tournament.spec import BadSpec, Spec
 
 LABEL = "t"
@@ -35,6 +36,7 @@ class Contests:
         ids: Iterator[int],
         now: Callable[[], float],
         jobs: int,
+        on_games: Callable[[str, Batch], None],
     ) -> None:
         self._house = house
         self._floor = floor
@@ -43,6 +45,7 @@ class Contests:
         self._ids = ids
         self._now = now
         self._jobs = jobs
+        self._on_games = on_games
         self._row: TournamentRow | None = None
         self._contest: Contest | None = None
         self._ending: tuple[str, str] | None = None
@@ -105,6 +108,7 @@ class Contests:
                 here=here,
                 ids=lambda: next(self._ids),
                 now=self._now,
+                on_games=self._on_games,
             )
         except msgspec.MsgspecError as error:
             self._end("failed", f"its spec cannot be read: {error}")

@@ -12,8 +12,10 @@ from typing import Protocol
 from referee.daemon.crew import Crew
 from referee.daemon.journal import Journal
 from referee.daemon.pace import Pace
+from referee.daemon.watched import Watched
 from referee.ladder.season import Place
 from referee.tournament.chunk import Batch, Chunk, Done, Failed, Report
+from referee.tournament.telling import LiveReport
 from referee.tournament.workers import LostWorker, Worker
 
 LOST_IN_A_ROW = 5
@@ -61,7 +63,14 @@ class HallPlace(Protocol):
 class Floor:
     """Everything that is being played."""
 
-    def __init__(self, crew: Crew, pace: Pace, journal: Journal, now: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        crew: Crew,
+        pace: Pace,
+        journal: Journal,
+        now: Callable[[], float],
+        watched: Watched,
+    ) -> None:
         self.sources: list[Source] = []
         """In the order in which they are asked."""
         self.hall: HallPlace | None = None
@@ -72,6 +81,7 @@ class Floor:
         self._pace = pace
         self._journal = journal
         self._now = now
+        self._watched = watched
         self._out: dict[int, tuple[Source, Chunk, int]] = {}
         """Chunks that are being played: whose they are, and how many games have come back."""
         self._lost = 0
@@ -82,11 +92,6 @@ class Floor:
     def busy(self) -> int:
         """How many chunks are being played."""
         return len(self._out)
-
-    def label(self, chunk: int) -> str | None:
-        """Of the source of a chunk that is being played."""
-        found = self._out.get(chunk)
-        return None if found is None else found[0].label
 
     def busy_for(self, source: Source) -> bool:
         return any(owner is source for owner, _, _ in self._out.values())
@@ -155,6 +160,8 @@ class Floor:
                 self.errors += times
                 self._journal.error("a variant failed, nobody loses by it", why=why, times=times)
             self.end(report.chunk)
+        elif isinstance(report, LiveReport) and report.chunk in self._out:
+            self._watched.tell(self._out[report.chunk][0].label, report)
 
     def fail(self, chunk: int, why: str, missing: Collection[int] = ()) -> None:
         """A chunk could not be played, since these bots did not come, or through no fault of its
@@ -172,6 +179,7 @@ class Floor:
             return
         source, order, played = self._out.pop(chunk)
         source.give_back(chunk)
+        self._watched.left(source.label, chunk)
         if source.paced:
             self._pace.give_back(_games(order) - played)
         source.commit()
@@ -187,6 +195,7 @@ class Floor:
             return
         source, order, played = self._out[batch.chunk]
         source.keep(batch)
+        self._watched.kept(batch)
         self._out[batch.chunk] = (source, order, played + len(batch.games))
         self.games += len(batch.games)
         self._lost = 0

@@ -18,7 +18,6 @@ from referee.arena.happenings import HallTerms
 from referee.daemon.child import Child
 from referee.daemon.floor import Floor
 from referee.daemon.journal import Journal
-from referee.daemon.live import Live
 from referee.daemon.orders import (
     Admit,
     ChunkFailed,
@@ -29,8 +28,6 @@ from referee.daemon.orders import (
     GuestLeft,
     HallOrder,
     HallReport,
-    LiveBegan,
-    LiveMoved,
     Open,
     Opened,
     Play,
@@ -41,6 +38,7 @@ from referee.daemon.relays import Relays
 from referee.links.keys import read_keys, write_keys
 from referee.mistake import REFUSED, Mistake
 from referee.tournament.chunk import Batch, Chunk, Done, Failed, Frames
+from referee.tournament.telling import LiveReport
 
 MODULE = "referee.daemon.hall"
 KEY = "server"
@@ -72,7 +70,6 @@ class Reception:
         endpoint: str,
         data: Path,
         floor: Floor,
-        live: Live,
         journal: Journal,
         relays: Relays,
         on_guest: Callable[[GuestCame | GuestLeft], None],
@@ -87,7 +84,6 @@ class Reception:
         self._secret = None if is_local(endpoint) else _server_secret(data)
         self._endpoint = endpoint
         self._floor = floor
-        self._live = live
         self._journal = journal
         self._relays = relays
         self._on_guest = on_guest
@@ -238,28 +234,14 @@ class Reception:
             self._left(report)
         elif isinstance(report, Counters):
             self.counters = report
-        elif isinstance(report, LiveBegan | LiveMoved):
-            self._tell(report)
+        elif isinstance(report, LiveReport):
+            self._floor.take(report)
         elif isinstance(report, Opened):
             self.opened = report
         elif isinstance(report, Failed):
             if self.opened is None:
                 raise HallBroken(f"{self._endpoint}: {report.why}")
             self._journal.error("the hall failed", why=report.why)
-
-    def _tell(self, report: LiveBegan | LiveMoved) -> None:
-        label = self._floor.label(report.chunk)
-        if label is None:
-            return
-        game = f"{label}/{report.game}"
-        if isinstance(report, LiveBegan):
-            variant, players = report.variant, report.players
-            self._live.tell(
-                "began", game=game, variant=variant, players=players, lines=report.lines
-            )
-        else:
-            number, lines = report.move_number, report.lines
-            self._live.tell("moved", game=game, move_number=number, lines=lines)
 
     def _came(self, report: GuestCame) -> None:
         self.guests.add(report.name)

@@ -58,7 +58,14 @@ function addLines(card, lines) {
 
 function began(event) {
   const tables = document.getElementById("tables");
-  if (!tables || cardOf(event.game)) return;
+  const there = cardOf(event.game);
+  if (there) {
+    // Played again, or told here and in the page: the beginning is told once.
+    there.classList.remove("ended");
+    there.querySelector("[data-lines]").replaceChildren();
+    addLines(there, event.lines);
+  }
+  if (!tables || there) return;
   const card = document.getElementById("table-card").content.firstElementChild.cloneNode(true);
   const title = event.players.join(" – ");
   card.dataset.game = event.game;
@@ -101,7 +108,7 @@ function ended(event) {
     replayWhenKept(event.game);
   } else {
     setTimeout(() => {
-      card.remove();
+      if (card.classList.contains("ended")) card.remove();
       document.getElementById("no-tables").hidden = cardOfAny() !== null;
     }, 20000);
   }
