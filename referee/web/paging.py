@@ -186,10 +186,11 @@ class Pages:
         media = bodies.media_type(request)
         if media not in (FORM, bodies.PLAIN_FORM):
             raise Refusal(415, f"a form comes as {bodies.PLAIN_FORM} or {FORM}")
-        limit = FORM_BYTES
+        limit, archive = FORM_BYTES, None
         if uploads:
-            limit += await self._site.run(lambda house: house.settings.limits().submission_bytes)
-        body = await bodies.read_body(request, limit, self._site.settings.limits.body_s)
+            archive = await self._site.run(lambda house: house.settings.limits().submission_bytes)
+            limit += archive
+        body = await bodies.read_body(request, limit, self._site.settings.limits.body_s, archive)
         return await bodies.read_form(body, request, limit)
 
     async def _visitor(self, request: Request) -> Visitor:

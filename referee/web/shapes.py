@@ -370,6 +370,8 @@ class Status(Struct, frozen=True, kw_only=True):
     waiting: int
     """Submissions that are not yet decided."""
     followers: int
+    submission_bytes: int
+    """The largest archive of a bot that is taken."""
 
 
 # What is sent.

@@ -142,6 +142,38 @@ def test_a_body_that_does_not_say_how_long_it_is(shared: Served) -> None:
     assert answer.startswith(b"HTTP/1.1 413 ")
 
 
+@pytest.mark.parametrize("megabytes", [21, 60, 120])
+def test_who_sends_too_much_is_told_so(shared: Served, megabytes: int) -> None:
+    """Most clients send all of it before they read the answer."""
+    web, contest = shared
+    body = bytes(megabytes * 1_000_000)
+    tar = {"Content_Type": "application/x-tar"}
+    reply = web.post("/api/v1/submissions", body, contest.reds, **tar)
+    told = "the archive is larger than the 20 MB that are taken"
+    assert (reply.status, reply.error) == (413, told)
+    reply = web.post("/api/v1/submissions", body, "0" * 32, **tar)
+    assert (reply.status, reply.error) == (401, "this token is not known")
+    reply = web.post("/submit", body, contest.reds, Content_Type="multipart/form-data; boundary=x")
+    assert reply.status == 413
+    assert told[1:].encode() in reply.body
+
+
+def test_who_asks_first_sends_nothing_for_nothing(shared: Served) -> None:
+    web, contest = shared
+    address = urlsplit(web.url)
+    head = (
+        "POST /api/v1/submissions HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-tar\r\n"
+        f"Authorization: Bearer {contest.reds}\r\n"
+        "Content-Length: 30000000\r\nExpect: 100-continue\r\n\r\n"
+    )
+    with socket.create_connection((address.hostname, address.port), PATIENCE_S) as connection:
+        connection.sendall(head.encode())
+        answer = b""
+        while piece := connection.recv(65_536):
+            answer += piece
+    assert answer.startswith(b"HTTP/1.1 413 ")
+
+
 def test_too_many_requests(own: Contest) -> None:
     limits = {"reads_burst": 20, "reads_per_s": 0.01, "tries_burst": 3, "tries_per_s": 0.01}
     with serving(own.data, limits=limits) as web:

@@ -61,6 +61,7 @@ def status(call: Call, _: Nothing) -> Status:
         games_now=len(call.running.games()),
         waiting=len(call.house.submissions.waiting()),
         followers=call.followers,
+        submission_bytes=call.house.settings.limits().submission_bytes,
     )
 
 
