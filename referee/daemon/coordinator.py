@@ -335,6 +335,7 @@ class Coordinator:
             "port": terms.port,
             "anonymous": terms.anonymous,
             "public": terms.public,
+            "writing": terms.writing,
         }
         return Pages(settings, self._house.data, self._journal)
 

@@ -146,10 +146,11 @@ class Pages:
         )
 
     def render(self, template: str, visitor: Visitor, **values: Any) -> bytes:
-        """Every template has `visitor`, and `csrf` for its forms."""
+        """Every template has `visitor`, `csrf` for its forms, and whether any would be taken."""
         csrf = csrf_token(visitor.token) if visitor.token else ""
         page = self._templates.get_template(template)
-        return page.render(visitor=visitor, csrf=csrf, csrf_field=CSRF_FIELD, **values).encode()
+        common = {"csrf": csrf, "csrf_field": CSRF_FIELD, "writing": self._site.settings.writing}
+        return page.render(visitor=visitor, **common, **values).encode()
 
     def refuse(self, request: Request, refusal: Refusal) -> Response:
         """A refusal as a page."""

@@ -211,7 +211,7 @@ def test_reading_can_be_closed(own: Contest) -> None:
 def test_writing_can_be_closed(own: Contest) -> None:
     with serving(own.data, writing=False) as web:
         reply = web.post("/api/v1/bots/red/pause", None, own.organiser)
-        assert (reply.status, "closed" in reply.error) == (403, True)
+        assert (reply.status, "read-only" in reply.error) == (403, True)
         assert web.read("/bots/red")["bot"]["paused"] is False
 
 
