@@ -186,7 +186,8 @@ class Served:
                 private=visitor.organiser,
                 last=request.headers.get("last-event-id", ""),
             )
-            await stream(site.live, frames, request.receive, send, EVENT_STREAM)
+            most_s = site.settings.limits.follow_s
+            await stream(site.live, frames, request.receive, send, EVENT_STREAM, most_s)
 
 
 EVENT_STREAM = [

@@ -160,6 +160,15 @@ def test_who_sends_too_much_is_told_so(shared: Served, megabytes: int) -> None:
     assert told[1:].encode() in reply.body
 
 
+def test_a_form_that_is_none_is_no_matter_for_the_log(own: Contest) -> None:
+    # That nothing is written to stderr, the process that serves is asked at its end.
+    with serving(own.data) as web:
+        form = {"Content_Type": "multipart/form-data; boundary=x"}
+        body = b'--x\r\nContent-Disposition: form-data; na\rme="archive"\r\n\r\ny\r\n--x--\r\n'
+        reply = web.post("/api/v1/submissions", body, own.reds, **form)
+        assert (reply.status, "form" in reply.error) == (400, True)
+
+
 def test_who_asks_first_sends_nothing_for_nothing(shared: Served) -> None:
     web, contest = shared
     address = urlsplit(web.url)
