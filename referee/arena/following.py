@@ -169,11 +169,14 @@ class Onlooker:
             following.look(followed.game)
         self._pass_on()
 
-    def settle(self) -> None:
-        """Games have ended: first the last moves of the one that was told."""
-        if self._following.games:
-            self._following.look_at_all()
-            self._pass_on()
+    def settle(self) -> bool:
+        """Games have ended: first the last moves of the one that was told. Whether it is one of
+        them, and somebody waits to hear how it ended."""
+        if not self._following.games:
+            return False
+        self._following.look_at_all()
+        self._pass_on()
+        return not self._following.games
 
     def _pass_on(self) -> None:
         told, self._following.told = self._following.told, []

@@ -150,9 +150,8 @@ def play(chunk: Chunk, wire: Wire, core: PinnedCore | None) -> Done:
             if not ends:
                 starting_s = now - began
                 ends = now + max(chunk.budget_s, START_SHARE * starting_s)
-            if onlooker is not None:
-                onlooker.settle()
-            if batches.add(record, now):
+            awaited = onlooker is not None and onlooker.settle()
+            if batches.add(record, now) or awaited:
                 wire.flush()
             if now > ends:
                 _begin_no_more(slot)

@@ -95,7 +95,8 @@ def test_an_onlooker_looks_now_and_then_at_games_that_last() -> None:
     assert len(told) == 3
     while game.table.verdict is None:
         play_a_round(game)
-    onlooker.settle()
+    assert onlooker.settle() is True
+    assert onlooker.settle() is False
     assert isinstance(told[-1], Moved)
     assert told[-1].move_number == len(game.table.moves)
     assert len(told) == 1 + len(game.table.moves) // 2

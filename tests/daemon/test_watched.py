@@ -7,7 +7,6 @@ import os
 import shutil
 import signal
 import sys
-import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from referee.daemon.examining import unpacked
 from referee.daemon.samples import packed
 from referee.store.house import House
 from referee.tournament.spec import Spec
-from tests.daemon.serving import Daemon, processes_of, serving, wait_for
+from tests.daemon.serving import processes_of, serving, wait_for
 from tests.daemon.test_submissions import team
 from tests.web.pages.scene import SLOW_BOT, page_url
 from tests.web.serving import Web
@@ -47,16 +46,16 @@ def two_slow_bots(tmp_path: Path, seconds: float) -> Path:
     return data
 
 
-def watched(daemon: Daemon) -> str:
-    """A game that is being played: the name under which the API shows it, with moves."""
+def began(follower: Follower) -> str:
+    """The name of the first game that begins while somebody follows."""
+    events = follower.events(to='"type":"began"')
+    return next(str(event["game"]) for kind, event in events if kind == "began")
 
-    def look() -> str | None:
-        assert daemon.process.poll() is None, daemon.said
-        with urllib.request.urlopen(f"{page_url(daemon)}/api/v1/live") as answer:
-            games = json.load(answer)["games"]
-        return games[0]["game"] if games and games[0]["moves"] else None
 
-    return wait_for(look, f"a game to watch; {daemon.said}")
+def shown(web: Web, game: str) -> dict[str, Any] | None:
+    """A game as the API shows it while it is played, once it has moves."""
+    games = [each for each in web.read("/live")["games"] if each["game"] == game]
+    return games[0] if games and games[0]["moves"] else None
 
 
 def of_game(events: list[tuple[str, Any]], game: str) -> list[tuple[str, Any]]:
@@ -64,28 +63,27 @@ def of_game(events: list[tuple[str, Any]], game: str) -> list[tuple[str, Any]]:
 
 
 def test_slow_bots_are_watched_move_by_move(tmp_path: Path) -> None:
-    data = two_slow_bots(tmp_path, 0.2)
+    data = two_slow_bots(tmp_path, 0.3)
     with serving(data, *OPTIONS, "--variant", "difference") as daemon:
         web = Web(daemon.process, page_url(daemon))
         with Follower(web) as follower:
-            game = watched(daemon)
+            game = began(follower)
+            wait_for(lambda: shown(web, game), f"its moves; {daemon.said}")
             assert b"tortoise" in web.get("/live").body
             assert web.get(f"/games/{game}").status == 200
-            wait_for(lambda: web.get(f"/api/v1/games/{game}").status == 200, "its end")
-            told = of_game(follower.events(to='"ended"'), game)
+            told = of_game(follower.events(to=f'"type":"ended","game":"{game}"'), game)
         kinds = [kind for kind, _ in told]
         assert kinds == ["began", *["moved"] * (len(told) - 2), "ended"]
-        began, ended = told[0][1], told[-1][1]
-        assert began["players"] == ended["players"]
-        assert set(began["players"]) == {"tortoise v1", "snail v1"}
+        first, last = told[0][1], told[-1][1]
+        assert first["players"] == last["players"]
+        assert set(first["players"]) == {"tortoise v1", "snail v1"}
+        wait_for(lambda: web.get(f"/api/v1/games/{game}").status == 200, "its record")
         record = web.read(f"/games/{game}")["record"]
         assert [each["move_number"] for _, each in told[1:-1]] == [
             2 * (number + 1) for number in range(len(record["moves"]) // 2)
         ]
         assert all(each["lines"] for _, each in told[1:-1])
-        wait_for(
-            lambda: all(each["game"] != game for each in web.read("/live")["games"]), "its leaving"
-        )
+        wait_for(lambda: shown(web, game) is None, "its leaving")
         assert daemon.stop() == 0, daemon.said
     assert "Traceback" not in daemon.said
 
@@ -106,16 +104,17 @@ def test_a_tournament_of_the_daemon_is_watched_too(tmp_path: Path) -> None:
 
 
 def test_nobody_waits_for_a_game_whose_worker_was_lost(tmp_path: Path) -> None:
-    data = two_slow_bots(tmp_path, 0.2)
+    data = two_slow_bots(tmp_path, 0.5)
     with serving(data, *OPTIONS, "--variant", "difference") as daemon:
         web = Web(daemon.process, page_url(daemon))
         with Follower(web) as follower:
-            game = watched(daemon)
+            began(follower)
             for worker in workers_of(daemon.process.pid):
                 os.kill(worker, signal.SIGKILL)
-            events = of_game(follower.events(to='"void"'), game)
-        assert events[-1][1]["ending"] == "void"
-        assert events[-1][1]["winner"] is None
+            events = follower.events(to='"ending":"void"')
+        kind, void = next(each for each in events if each[1].get("ending") == "void")
+        assert (kind, void["winner"]) == ("ended", None)
+        assert len(of_game(events, void["game"])) > 1
         assert daemon.stop() == 0, daemon.said
 
 
