@@ -7,6 +7,7 @@
 # make bench-full        the same in a small virtual machine, with level full
 # make bench-hall        the delay of bots that connect, to a bare ZeroMQ exchange
 # make bench-viewers     what 500 viewers and 200 page views a second cost the games of a daemon
+# make bench-archive     how fast the archive of 300,000 games is made and opens in a browser
 # make test-full         the tests of confinement in a small virtual machine, at level full
 # make fuzz              fuzzes what strangers send and write, SECONDS=60 for each target
 # make soak              honest, broken and hostile bots for SECONDS=60, and what is left of them
@@ -21,6 +22,7 @@ WORKERS ?= 4
 SECONDS ?= 60
 
 .PHONY: help demo test test-full lint bench bench-tournament bench-rate bench-hall bench-viewers \
+  bench-archive \
   bench-confinement bench-full fuzz soak packages machine clean
 
 help:
@@ -85,6 +87,9 @@ bench-hall: $(READY)
 
 bench-viewers: $(READY)
 	@$(BIN)/python benchmarks/viewers.py
+
+bench-archive: packages
+	@$(BIN)/python benchmarks/archive.py
 
 fuzz: $(FUZZ_READY)
 	@$(BIN)/python -m fuzz.run $(TARGET) --seconds $(SECONDS)

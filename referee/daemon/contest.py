@@ -53,10 +53,12 @@ class Contest:
         here: Callable[[Player], bool],
         ids: Callable[[], int],
         now: Callable[[], float],
+        on_games: Callable[[str, Batch], None],
         hidden_names: Callable[[int], tuple[str, str]] | None = None,
     ) -> None:
         """`players` by their plain names; `here` says whether one that connects is in the hall;
-        `hidden_names` gives those of a chunk whose bots are not to know each other.
+        `on_games` hears of games that have come back; `hidden_names` gives those of a chunk whose
+        bots are not to know each other.
 
         Raises BadSpec, BadStore.
         """
@@ -71,6 +73,7 @@ class Contest:
         self._ids = ids
         self._now = now
         self._hidden_names = hidden_names
+        self._on_games = on_games
         self._store = _open(folder, spec, players)
         try:
             spec = replace(stored_spec(self._store), jobs=spec.jobs)
@@ -143,6 +146,7 @@ class Contest:
                 ledger.is_out(fault.bot, fault.detail)
         self.board.add(batch)
         self._dirty = True
+        self._on_games(self.label, batch)
 
     def give_back(self, chunk: int) -> None:
         self._ledger.give_back(self._out.pop(chunk))

@@ -16,6 +16,7 @@ from referee.ladder.season import Player
 from referee.mistake import Mistake
 from referee.store.house.house import House
 from referee.store.house.rows import TournamentRow
+from referee.tournament.chunk import Batch
 from referee.tournament.spec import BadSpec, Spec
 
 LABEL = "t"
@@ -36,6 +37,7 @@ class Contests:
         now: Callable[[], float],
         jobs: int,
         hidden_names: Callable[[int], tuple[str, str]] | None,
+        on_games: Callable[[str, Batch], None],
     ) -> None:
         self._house = house
         self._floor = floor
@@ -45,6 +47,7 @@ class Contests:
         self._now = now
         self._jobs = jobs
         self._hidden_names = hidden_names
+        self._on_games = on_games
         self._row: TournamentRow | None = None
         self._contest: Contest | None = None
         self._ending: tuple[str, str] | None = None
@@ -121,6 +124,7 @@ class Contests:
                 ids=lambda: next(self._ids),
                 now=self._now,
                 hidden_names=self._hidden_names,
+                on_games=self._on_games,
             )
         except msgspec.MsgspecError as error:
             self._end("failed", f"its spec cannot be read: {error}")

@@ -39,6 +39,7 @@ from referee.daemon.scoreboard import ratings_of
 from referee.daemon.submissions import Submissions
 from referee.daemon.telling import Count, ended, floor_counts, hall_counts
 from referee.daemon.terms import ServeTerms
+from referee.daemon.watched import Watched
 from referee.ladder.season import Player
 from referee.mistake import Mistake
 from referee.reports.standings import Standings
@@ -110,7 +111,7 @@ class Coordinator:
         self._pace = Pace(terms.pace or PaceTerms(), house.data, journal, self._now)
         self._pages = self._make_pages()
         self._crew = Crew(terms.jobs, journal)
-        self._floor = Floor(self._crew, self._pace, journal, self._now)
+        self._floor = Floor(self._crew, self._pace, journal, self._now, Watched(self._live))
         self._relays = Relays(max(1, terms.jobs), journal, self._now)
         self._reception = self._make_reception()
         self._floor.hall = self._reception
@@ -123,6 +124,7 @@ class Coordinator:
             now=self._now,
             jobs=terms.jobs,
             hidden_names=_hidden_names if terms.anonymous else None,
+            on_games=self._tell_games,
         )
 
     def run(self) -> None:
@@ -278,9 +280,9 @@ class Coordinator:
 
     # What is told.
 
-    def _tell_games(self, opened: OpenSeason, batch: Batch) -> None:
+    def _tell_games(self, label: str, batch: Batch) -> None:
         for game in batch.games:
-            self._live.tell("ended", **ended(opened.row.name, game))
+            self._live.tell("ended", **ended(label, game))
 
     def _tell_version(self, version: VersionRow) -> None:
         self._live.tell(
@@ -325,7 +327,6 @@ class Coordinator:
             self._terms.bots,
             self._house.data,
             self._floor,
-            self._live,
             self._journal,
             self._relays,
             self._guest,
@@ -341,6 +342,7 @@ class Coordinator:
             "port": terms.port,
             "anonymous": terms.anonymous,
             "public": terms.public,
+            "writing": terms.writing,
         }
         return Pages(settings, self._house.data, self._journal)
 

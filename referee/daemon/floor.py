@@ -12,8 +12,10 @@ from typing import Protocol
 from referee.daemon.crew import Crew
 from referee.daemon.journal import Journal
 from referee.daemon.pace import Pace
+from referee.daemon.watched import Watched
 from referee.ladder.season import Place
 from referee.tournament.chunk import Batch, Chunk, Done, Failed, Report
+from referee.tournament.telling import LiveReport
 from referee.tournament.workers import LostWorker, Worker
 
 LOST_IN_A_ROW = 5
@@ -65,7 +67,14 @@ class HallPlace(Protocol):
 class Floor:
     """Everything that is being played."""
 
-    def __init__(self, crew: Crew, pace: Pace, journal: Journal, now: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        crew: Crew,
+        pace: Pace,
+        journal: Journal,
+        now: Callable[[], float],
+        watched: Watched,
+    ) -> None:
         self.sources: list[Source] = []
         """In the order in which they are asked."""
         self.hall: HallPlace | None = None
@@ -76,6 +85,7 @@ class Floor:
         self._pace = pace
         self._journal = journal
         self._now = now
+        self._watched = watched
         self._out: dict[int, tuple[Source, Chunk, int]] = {}
         """Chunks that are being played: whose they are, and how many games have come back."""
         self._lost = 0
@@ -86,17 +96,6 @@ class Floor:
     def busy(self) -> int:
         """How many chunks are being played."""
         return len(self._out)
-
-    def label(self, chunk: int) -> str | None:
-        """Of the source of a chunk that is being played."""
-        found = self._out.get(chunk)
-        return None if found is None else found[0].label
-
-    def true_names(self, chunk: int) -> dict[str, str]:
-        """By what the two of a chunk are told that they are called."""
-        source, order, _ = self._out[chunk]
-        told = order.called or (order.first.bot.name, order.second.bot.name)
-        return dict(zip(told, source.true_names(order), strict=True))
 
     def busy_for(self, source: Source) -> bool:
         return any(owner is source for owner, _, _ in self._out.values())
@@ -166,6 +165,9 @@ class Floor:
                 self.errors += times
                 self._journal.error("a variant failed, nobody loses by it", why=why, times=times)
             self.end(report.chunk)
+        elif isinstance(report, LiveReport) and report.chunk in self._out:
+            names = self._true_names(report.chunk)
+            self._watched.tell(self._out[report.chunk][0].label, report, names)
 
     def fail(self, chunk: int, why: str, missing: Collection[int] = ()) -> None:
         """A chunk could not be played, since these bots did not come, or through no fault of its
@@ -183,6 +185,7 @@ class Floor:
             return
         source, order, played = self._out.pop(chunk)
         source.give_back(chunk)
+        self._watched.left(source.label, chunk)
         if source.paced:
             self._pace.give_back(_games(order) - played)
         source.commit()
@@ -198,9 +201,16 @@ class Floor:
             return
         source, order, played = self._out[batch.chunk]
         source.keep(batch)
+        self._watched.kept(batch)
         self._out[batch.chunk] = (source, order, played + len(batch.games))
         self.games += len(batch.games)
         self._lost = 0
+
+    def _true_names(self, chunk: int) -> dict[str, str]:
+        """By what the two of a chunk are told that they are called."""
+        source, order, _ = self._out[chunk]
+        told = order.called or (order.first.bot.name, order.second.bot.name)
+        return dict(zip(told, source.true_names(order), strict=True))
 
     def _lose(self, worker: Worker, lost: LostWorker) -> None:
         self._journal.warning("a worker was lost", why=lost)

@@ -53,9 +53,9 @@ class OpenSeason:
         *,
         now: Callable[[], float],
         hidden_names: Callable[[int], tuple[str, str]] | None,
-        on_games: Callable[[OpenSeason, Batch], None],
+        on_games: Callable[[str, Batch], None],
     ) -> None:
-        """`on_games` hears of games that have come back and are kept."""
+        """`on_games` hears of games that have come back and are kept, and whose they are."""
         self.row = row
         self.ending = False
         """Whether it is given no more games, since it is closed."""
@@ -110,7 +110,7 @@ class OpenSeason:
                 self._failures.pop(game.second, None)
         self._dirty = True
         self.board.add(kept)
-        self._on_games(self, kept)
+        self._on_games(self.label, kept)
 
     def give_back(self, chunk: int) -> None:
         self.season.give_back(chunk)
@@ -235,6 +235,7 @@ def manner_of(spec: Spec, folder: Path) -> Manner:
         at_once=spec.at_once,
         confinement=confinement_of(spec),
         logs=folder.resolve() / "logs",
+        told=True,
     )
 
 

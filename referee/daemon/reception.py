@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import ipaddress
-import re
 from collections.abc import Callable, Collection
 from pathlib import Path
 
@@ -19,7 +18,6 @@ from referee.arena.happenings import HallTerms
 from referee.daemon.child import Child
 from referee.daemon.floor import Floor
 from referee.daemon.journal import Journal
-from referee.daemon.live import Live
 from referee.daemon.orders import (
     Admit,
     ChunkFailed,
@@ -30,8 +28,6 @@ from referee.daemon.orders import (
     GuestLeft,
     HallOrder,
     HallReport,
-    LiveBegan,
-    LiveMoved,
     Open,
     Opened,
     Play,
@@ -42,6 +38,7 @@ from referee.daemon.relays import Relays
 from referee.links.keys import read_keys, write_keys
 from referee.mistake import REFUSED, Mistake
 from referee.tournament.chunk import Batch, Chunk, Done, Failed, Frames
+from referee.tournament.telling import LiveReport
 
 MODULE = "referee.daemon.hall"
 KEY = "server"
@@ -73,7 +70,6 @@ class Reception:
         endpoint: str,
         data: Path,
         floor: Floor,
-        live: Live,
         journal: Journal,
         relays: Relays,
         on_guest: Callable[[GuestCame | GuestLeft], None],
@@ -88,7 +84,6 @@ class Reception:
         self._secret = None if is_local(endpoint) else _server_secret(data)
         self._endpoint = endpoint
         self._floor = floor
-        self._live = live
         self._journal = journal
         self._relays = relays
         self._on_guest = on_guest
@@ -249,28 +244,14 @@ class Reception:
             self._left(report)
         elif isinstance(report, Counters):
             self.counters = report
-        elif isinstance(report, LiveBegan | LiveMoved):
-            self._tell(report)
+        elif isinstance(report, LiveReport):
+            self._floor.take(report)
         elif isinstance(report, Opened):
             self.opened = report
         elif isinstance(report, Failed):
             if self.opened is None:
                 raise HallBroken(report.why)
             self._journal.error("the hall failed", why=report.why)
-
-    def _tell(self, report: LiveBegan | LiveMoved) -> None:
-        label = self._floor.label(report.chunk)
-        if label is None:
-            return
-        game = f"{label}/{report.game}"
-        # Whoever watches is told one name everywhere; who may know which is seen to at the pages.
-        names = self._floor.true_names(report.chunk)
-        lines = [_with(names, line) for line in report.lines]
-        if isinstance(report, LiveBegan):
-            variant, players = report.variant, [names[name] for name in report.players]
-            self._live.tell("began", game=game, variant=variant, players=players, lines=lines)
-        else:
-            self._live.tell("moved", game=game, move_number=report.move_number, lines=lines)
 
     def _came(self, report: GuestCame) -> None:
         self.guests.add(report.name)
@@ -306,14 +287,6 @@ class Reception:
         if self._chunks.pop(chunk, None) is not None:
             self._floor.end(chunk)
             self._relays.end(chunk)
-
-
-def _with(names: dict[str, str], line: str) -> str:
-    """A line of a game with these names in the place of those."""
-    if all(told == true for told, true in names.items()):
-        return line
-    pattern = "|".join(re.escape(told) for told in sorted(names, key=len, reverse=True))
-    return re.sub(pattern, lambda found: names[found[0]], line)
 
 
 def is_local(endpoint: str) -> bool:

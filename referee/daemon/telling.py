@@ -24,11 +24,11 @@ class _End(Struct):
 _decoder = msgspec.msgpack.Decoder(_End)
 
 
-def ended(season: str, game: GameRow) -> dict[str, Any]:
+def ended(label: str, game: GameRow) -> dict[str, Any]:
     """The fields of the event of a game that is over."""
     end = _decoder.decode(game.record)
     return {
-        "game": f"{season}/{game.pairing}-{game.number}",
+        "game": f"{label}/{game.pairing}-{game.number}",
         "variant": end.variant,
         "players": end.players,
         "winner": end.winner,

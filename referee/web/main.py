@@ -71,6 +71,7 @@ async def _serve(settings: WebSettings) -> None:
         )
     )
     logging.getLogger("uvicorn.error").addFilter(_is_ours)
+    logging.getLogger("python_multipart").setLevel(logging.CRITICAL)
     loop = asyncio.get_running_loop()
 
     def stop() -> None:

@@ -32,9 +32,6 @@ from referee.daemon.orders import (
     GuestLeft,
     HallOrder,
     HallReport,
-    LiveBegan,
-    LiveEnded,
-    LiveMoved,
     Open,
     Opened,
     Play,
@@ -44,6 +41,7 @@ from referee.daemon.orders import (
 from referee.links.keys import KeyPair, new_keys
 from referee.record import Record, encode_record
 from referee.tournament.chunk import Batch, Chunk, Contestant, Done, Failed, Frames, Manner
+from referee.tournament.telling import LiveBegan, LiveEnded, LiveMoved
 from referee.verifying import verify
 
 PATIENCE_S = 30.0
