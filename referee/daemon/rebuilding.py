@@ -8,17 +8,14 @@ started.
 from __future__ import annotations
 
 import os
-import sys
-import threading
 from pathlib import Path
-from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from referee.bots.building import built
 from referee.bots.confinement import Confinement
 from referee.bots.manifest import Bot
+from referee.daemon.errand import end_with_the_asker, read_request
 from referee.mistake import Mistake
 
 
@@ -33,22 +30,11 @@ class Request(Struct, frozen=True, kw_only=True):
 def main() -> None:
     out = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)
-    request = msgspec.json.decode(sys.stdin.buffer.readline(), type=Request, dec_hook=_path)
-    threading.Thread(target=_watch, daemon=True).start()
+    request = read_request(Request)
+    end_with_the_asker()
     why = ""
     try:
         built(request.bot, request.confinement, cache=Path(request.cache))
     except Mistake as problem:
         why = " ".join(str(problem).split())
     out.write(f"{why}\n".encode())
-
-
-def _watch() -> None:
-    """End with whoever asked."""
-    while os.read(0, 4096):
-        pass
-    os._exit(1)
-
-
-def _path(kind: type, value: Any) -> Any:
-    return Path(value) if kind is Path else value
