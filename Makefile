@@ -8,6 +8,7 @@
 # make bench-hall        the delay of bots that connect, to a bare ZeroMQ exchange
 # make bench-cluster     what a cluster brings, and what its coordinator pays for a game
 # make bench-viewers     what 500 viewers and 200 page views a second cost the games of a daemon
+# make bench-archive     how fast the archive of 300,000 games is made and opens in a browser
 # make test-full         the tests of confinement in a small virtual machine, at level full
 # make fuzz              fuzzes what strangers send and write, SECONDS=60 for each target
 # make soak              honest, broken and hostile bots for SECONDS=60, and what is left of them
@@ -21,7 +22,8 @@ FUZZ_READY := $(VENV)/.ready-fuzz
 WORKERS ?= 4
 SECONDS ?= 60
 
-.PHONY: help demo test test-full lint bench bench-tournament bench-rate bench-hall bench-viewers bench-cluster \
+.PHONY: help demo test test-full lint bench bench-tournament bench-rate bench-hall bench-viewers \
+  bench-archive bench-cluster \
   bench-confinement bench-full fuzz soak packages machine clean
 
 help:
@@ -89,6 +91,9 @@ bench-cluster: $(TEST_READY)
 
 bench-viewers: $(READY)
 	@$(BIN)/python benchmarks/viewers.py
+
+bench-archive: packages
+	@$(BIN)/python benchmarks/archive.py
 
 fuzz: $(FUZZ_READY)
 	@$(BIN)/python -m fuzz.run $(TARGET) --seconds $(SECONDS)

@@ -23,6 +23,7 @@ from typing import Literal
 from msgspec import Struct
 
 from referee.arena.faults import Faults
+from referee.arena.following import Onlooker
 from referee.arena.game import Setting
 from referee.arena.games import Games
 from referee.arena.player import Player, Upkeep
@@ -68,6 +69,7 @@ class Slot:
         setting: Setting,
         house: House,
         now_ns: Callable[[], int] = time.monotonic_ns,
+        onlooker: Onlooker | None = None,
     ) -> None:
         upkeep = Upkeep(
             startup_ms=house.startup_ms,
@@ -83,6 +85,7 @@ class Slot:
         self._parallel = house.think == "parallel"
         self._freeze = house.confinement.freeze and not self._parallel
         self._now_ns = now_ns
+        self._onlooker = onlooker
         self._board = Switchboard()
         self._poll, self._speakers = self._board.poll, self._board.speakers
         self._faults = Faults(self.games, self._board, house.warm_up_ms, self._excuse)
@@ -172,7 +175,7 @@ class Slot:
         player.stalled_ns = 0
         player.since_ns = self._woke_ns = asked_ns = self._now_ns()
         if asked_ns > self._stalls.stale_ns:
-            self._stalls.mark(asked_ns)
+            self._look_up(asked_ns)
         try:
             sent = 0 if link.unsent else write(link.out_fd, data)
         except BlockingIOError:
@@ -202,7 +205,7 @@ class Slot:
                 self._woke_late(at_ns, wait_ms)
             self._woke_ns = at_ns
             if not ready:
-                self._stalls.mark(at_ns)
+                self._look_up(at_ns)
             for fd, _ in ready:
                 speaker = self._speakers.get(fd)
                 if speaker is None:
@@ -332,6 +335,13 @@ class Slot:
             player.since_ns += pause_ns
 
     # Time.
+
+    def _look_up(self, at_ns: int) -> None:
+        """Some time has passed, or nothing has come: a moment for what can wait."""
+        self._stalls.mark(at_ns)
+        if self._onlooker is not None:
+            self._onlooker.look(self.games.open.values())
+            self._excuse(self._now_ns() - at_ns)
 
     def _check_clocks(self, at_ns: int) -> int:
         """Is somebody late? How long to wait next, in milliseconds."""

@@ -9,9 +9,15 @@ from typing import Annotated
 import typer
 
 from referee.store.house import House
+from referee.store.house.books import FILE
+from referee.store.house.mistakes import BadHouse
 
 DATA = Path("referee-data")
 Data = Annotated[Path, typer.Option("--data", help="The data folder of the daemon.")]
+Create = Annotated[
+    bool,
+    typer.Option("--create", help="Make the data folder, before the daemon first starts."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
@@ -20,9 +26,15 @@ def opened(data: Path) -> House:
     return House.open(data, create=False)
 
 
-def opened_or_made(data: Path) -> House:
-    """For what is prepared before the daemon first starts. Raises BadHouse."""
-    return House.open(data)
+def opened_or_made(data: Path, *, create: bool) -> House:
+    """For what is prepared before the daemon first starts, where that was asked for: otherwise a
+    folder that is mistyped would become a house that no daemon knows. Raises BadHouse."""
+    if not create and not (data / FILE).exists():
+        raise BadHouse(
+            f"{data} holds no {FILE}: it is not the data folder of a referee daemon (--data names "
+            "another; --create makes one here, before the first `referee serve`)"
+        )
+    return House.open(data, create=create)
 
 
 def person() -> str:

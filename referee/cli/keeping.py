@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from referee.cli import console
-from referee.cli.house import DATA, AsJson, Data, opened, opened_or_made, person
+from referee.cli.house import DATA, AsJson, Create, Data, opened, opened_or_made, person
 from referee.mistake import Mistake
 from referee.store.house.rows import Keep
 
@@ -32,6 +32,7 @@ def season_keep_command(
         ),
     ] = None,
     data: Data = DATA,
+    create: Create = False,
     json: AsJson = False,
 ) -> None:
     """Say for how long the records of games are kept, or how large a season may become.
@@ -49,7 +50,7 @@ def season_keep_command(
     """
     if limit:
         keep = read_keep(limit)
-        with opened_or_made(data) as house:
+        with opened_or_made(data, create=create) as house:
             house.settings.set_keep(keep, by=person())
     else:
         with opened(data) as house:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from referee.cli import console
-from referee.cli.house import DATA, AsJson, Data, opened, opened_or_made, person, team_of
+from referee.cli.house import DATA, AsJson, Create, Data, opened, opened_or_made, person, team_of
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of a bot.")]
 Team = Annotated[
@@ -24,6 +24,7 @@ def keys_new_command(
     ] = False,
     out: Annotated[Path, typer.Option(help="The folder that NAME.key is written to.")] = Path(),
     data: Data = DATA,
+    create: Create = False,
 ) -> None:
     """Make the key pair of a bot that connects, and let it in.
 
@@ -40,7 +41,7 @@ def keys_new_command(
     from referee.store.house.names import must_be_bot_name
 
     must_be_bot_name(name)
-    with opened_or_made(data) as house:
+    with opened_or_made(data, create=create) as house:
         number = team_of(house, team)
         if token:
             console.out.print(house.bots.new_token(name, number, by=person()))
@@ -63,6 +64,7 @@ def keys_trust_command(
     ],
     team: Team = None,
     data: Data = DATA,
+    create: Create = False,
 ) -> None:
     """Let a bot in whose authors have made their own key pair.
 
@@ -70,7 +72,7 @@ def keys_trust_command(
 
         referee keys trust rocky 'rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7'
     """
-    with opened_or_made(data) as house:
+    with opened_or_made(data, create=create) as house:
         bot = house.bots.trust(name, public.strip(), team_of(house, team), by=person())
     console.out.print(f"{bot.name} is let in with this key alone")
 

@@ -10,7 +10,7 @@ import typer
 
 from referee.cli import console
 from referee.cli.confining import Expose, Limit, Sandbox, exposed_by_daemon, read_given_limits
-from referee.cli.house import DATA, AsJson, Data, opened, opened_or_made, person
+from referee.cli.house import DATA, AsJson, Create, Data, opened, opened_or_made, person
 from referee.rules.registry import BUNDLED, is_path
 from referee.store.house import House
 from referee.store.house.mistakes import Conflict
@@ -47,6 +47,7 @@ def season_start_command(
     limit: Limit = None,
     expose: Expose = None,
     data: Data = DATA,
+    create: Create = False,
 ) -> None:
     """Start a season. The one before has to be closed.
 
@@ -59,7 +60,7 @@ def season_start_command(
 
         referee season start finals --variant duel --time 100ms
     """
-    with opened_or_made(data) as house:
+    with opened_or_made(data, create=create) as house:
         last = house.seasons.latest()
         base = Spec(name=NAME, variants=tuple(BUNDLED), prior=True) if last is None else _spec(last)
         spec = override(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import sys
@@ -41,6 +42,8 @@ Ctrl-C or SIGTERM lets games end for a few seconds and loses nothing; neither do
     referee serve --data /srv/contest --web 0.0.0.0:80 --bots tcp://0.0.0.0:7781 --time 100ms
 
     referee serve --variant underdog --no-web --pace 0
+
+    referee serve --closed --read-only
 """
 
 
@@ -85,6 +88,10 @@ def serve_command(
     closed: Annotated[
         bool, typer.Option("--closed", help="Reading the pages needs a token too.")
     ] = False,
+    read_only: Annotated[
+        bool,
+        typer.Option("--read-only", help="Nothing can be handed in or changed over the web."),
+    ] = False,
     finish: Annotated[
         float, typer.Option(help="Seconds that running games have at the end.")
     ] = 5.0,
@@ -114,9 +121,10 @@ def serve_command(
         jobs=_jobs(jobs),
         anonymous=anonymous,
         public=not closed,
+        writing=not read_only,
         samples=samples,
         pace=None if pace is None else PaceTerms(games_per_s=_not_negative(pace)),
-        finish_s=finish,
+        finish_s=_seconds(finish),
     )
     journal = Journal(sys.stderr, log, marked="JOURNAL_STREAM" in os.environ)
     watchdog = os.environ.get("WATCHDOG_USEC", "")
@@ -158,3 +166,9 @@ def _not_negative(pace: float) -> float:
     if not 0 <= pace < 1e9:
         raise BadAddress(f"--pace is a number of games a second, or 0, not {pace}")
     return pace
+
+
+def _seconds(finish: float) -> float:
+    if not 0 <= finish < math.inf:
+        raise BadAddress(f"--finish is a number of seconds, 0 or more, not {finish}")
+    return finish

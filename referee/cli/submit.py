@@ -21,9 +21,15 @@ from referee.mistake import Mistake
 FIRST_LOOK_S = 0.2
 LOOK_S = 2.0
 """How often the daemon is asked what has become of a submission, at first and later."""
+ALWAYS_TAKEN = 100_000
+"""Bytes; most bots are smaller, and nobody has to be asked."""
 DONE = ("playing", "rejected", "retired")
 _GAME = re.compile(r"([a-z0-9][a-z0-9_-]{0,39})/([1-9][0-9]*-[1-9][0-9]*)")
 AsJson = Annotated[bool, typer.Option("--json", help="Print the answer of the daemon as JSON.")]
+
+
+class TooLarge(Mistake):
+    """A folder that the daemon does not take; the message says how large one may be."""
 
 
 def submit_command(
@@ -80,6 +86,7 @@ def submit_command(
 def _hand_in(remote: Remote, folder: Path, label: str) -> Any:
     """The new version, as the daemon tells it."""
     packed = gzip.compress(pack(folder), mtime=0)
+    _must_be_taken(remote, folder, len(packed))
     if not label:
         return remote.post("/submissions", packed, "application/gzip")
     edge = "referee-submission-7b1f0c"
@@ -94,6 +101,18 @@ def _hand_in(remote: Remote, folder: Path, label: str) -> Any:
         + f"\r\n--{edge}--\r\n".encode()
     )
     return remote.post("/submissions", body, f"multipart/form-data; boundary={edge}")
+
+
+def _must_be_taken(remote: Remote, folder: Path, size: int) -> None:
+    """Raises TooLarge before anything large is sent for nothing."""
+    if size <= ALWAYS_TAKEN:
+        return
+    most = remote.get("/status").get("submission_bytes", size)
+    if size > most:
+        raise TooLarge(
+            f"{folder}: packed, it has {size / 1e6:.1f} MB, and {remote.url} takes up to "
+            f"{most / 1e6:g} MB; leave out what is built there"
+        )
 
 
 def get_command(

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from referee.cli import console
-from referee.cli.house import DATA, AsJson, Data, opened, opened_or_made, person
+from referee.cli.house import DATA, AsJson, Create, Data, opened, opened_or_made, person
 from referee.mistake import Mistake
 
 LONGEST_LIST = 10_000_000
@@ -21,6 +21,7 @@ def teams_import_command(
         str, typer.Argument(metavar="FILE", help="CSV with the columns name and role; - is stdin.")
     ],
     data: Data = DATA,
+    create: Create = False,
     json: AsJson = False,
 ) -> None:
     """Add the teams of a list, and print their tokens.
@@ -33,7 +34,7 @@ def teams_import_command(
 
         referee teams import teams.csv > tokens.csv
 
-        echo name,Reds,Blues | tr , '\\n' | referee teams import -
+        echo name,Reds,Blues | tr , '\\n' | referee teams import - --create
     """
     with console.open_input(file) as source:
         content = source.read(LONGEST_LIST + 1)
@@ -43,7 +44,7 @@ def teams_import_command(
         text = content.decode("utf-8")
     except UnicodeDecodeError:
         raise Mistake(f"{file}: not UTF-8; save the file as UTF-8") from None
-    with opened_or_made(data) as house:
+    with opened_or_made(data, create=create) as house:
         found = house.teams.import_csv(text, by=person())
     if json:
         console.print_json(found)

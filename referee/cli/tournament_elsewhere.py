@@ -68,6 +68,8 @@ def play_elsewhere(
     folder of the tournament's name in `home`. Raises BadSpec, DaemonRefused, Unreachable."""
     if out is not None and ((out / FILE).exists() or (out.exists() and not out.is_dir())):
         raise BadSpec(f"{out} is taken; give --out another folder")
+    if len({name.casefold() for name in spec.bots}) == 1:
+        raise BadSpec(f"a tournament needs two bots or more, not {spec.bots[0]} alone")
     told = {key: value for key, value in msgspec.to_builtins(spec).items() if _is_said(spec, key)}
     body = msgspec.json.encode({"spec": told})
     number = remote.post("/tournaments", body, "application/json")["id"]

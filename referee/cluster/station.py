@@ -39,6 +39,8 @@ from referee.tournament.workers import READ_BYTES, Worker
 from referee.version import __version__
 
 LOOK_S = 0.25
+ENDS = ("done", "called", "failed")
+"""Reports after which nothing of an order follows."""
 LOG_BYTES = 64 * 1024
 """Of a bot's stderr in a chunk, what is sent back."""
 
@@ -224,8 +226,7 @@ def _played(hand: Worker, order: Order) -> list[bytes]:
         if not data:
             raise LostWorker(hand.how_it_ended())
         bodies += hand.frames.feed(data)
-        # Nothing follows the end of an order.
-        if bodies and msgspec.msgpack.decode(bodies[-1], type=Tagged).type != "batch":
+        if bodies and msgspec.msgpack.decode(bodies[-1], type=Tagged).type in ENDS:
             return bodies
 
 

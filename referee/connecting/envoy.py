@@ -38,6 +38,7 @@ SILENCE_S = 30.0
 """After so long without a word from the referee, the hello is said again."""
 ANSWER_S = 5.0
 """So long a hello waits for its answer before it is said again."""
+NO_ZEROMQ = "what listens there says nothing that a referee would; is it the port for bots?"
 REFUSAL_S = 0.5
 """A hello that was refused is not answered any more after so long."""
 FAILED_STARTS = 3
@@ -64,6 +65,8 @@ class Envoy:
         self._hello = b""
         self._welcome = False
         """Whether the referee has answered the hello."""
+        self._came_at = 0.0
+        """When the referee was first called, or is called again."""
         self._hello_at = 0.0
         self._heard_at = 0.0
         self._turns: dict[int, str] = {}
@@ -104,7 +107,7 @@ class Envoy:
         self._tell(Running(bot=self._destination.name, pid=self._local.pid))
         self._remote = Remote(self._destination)
         self._welcome = False
-        self._hello_at = self._heard_at = time.monotonic()
+        self._came_at = self._hello_at = self._heard_at = time.monotonic()
 
     def _introduction(self, hello: HelloReceived) -> bytes:
         """The bot's hello, in the name of the bot; the manifest counts before it."""
@@ -170,19 +173,30 @@ class Envoy:
         """Say hello where it has not been said, or not been answered, or may be forgotten."""
         now, to = time.monotonic(), self._destination.to
         if remote.turned_away and not self._welcome:
-            whose = "this key" if self._destination.keys is not None else "bots without a key"
-            raise Dismissed(f"the referee at {to} does not take {whose}")
+            raise Dismissed(f"the referee at {to} {self._why_turned_away(remote)}")
         if self._refused and now - self._refused_at > REFUSAL_S:
             raise Dismissed(f"the referee at {to} refuses: {self._refused}")
         if remote.down and not self._told_lost:
             self._told_lost, self._welcome = True, False
             self._tell(Lost(to=to, why=remote.down))
+        if not self._welcome and not self._told_lost and now - self._came_at > ANSWER_S:
+            self._told_lost = True
+            what = "the hello is not answered" if remote.shook_hands else NO_ZEROMQ
+            self._tell(Lost(to=to, why=what))
         patience_s = SILENCE_S if self._welcome else ANSWER_S
         forgotten = now - max(self._heard_at, self._hello_at) > patience_s
         if (remote.fresh or forgotten) and not remote.down:
             remote.fresh, self._welcome = False, False
             self._hello_at = now
             remote.send(self._hello)
+
+    def _why_turned_away(self, remote: Remote) -> str:
+        if self._destination.keys is None:
+            return "does not take bots without a key"
+        if remote.turned_away == "key":
+            return "does not take this key"
+        # It hangs up without a word: what it was shown may have been locked for somebody else.
+        return "hangs up: --server-key is not its own, or it does not take this key"
 
     def _hear(self, message: bytes) -> None:
         """A message of the referee. Raises Ended, Dismissed."""

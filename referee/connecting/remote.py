@@ -19,11 +19,12 @@ RECONNECT_MS, RECONNECT_MOST_MS = 200, 5_000
 MOST_MESSAGE = 64 * LINE_LIMIT
 """A turn lists what a variant lists; more than this is no turn."""
 _TCP = re.compile(r"tcp://(?:[^\s:/]+|\[[0-9A-Fa-f:.]+\]):(\d{1,5})")
-REFUSED_AT_THE_DOOR = (
-    zmq.EVENT_HANDSHAKE_FAILED_AUTH,
-    zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL,
-    zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL,
-)
+REFUSED_AT_THE_DOOR: dict[int, str] = {
+    zmq.EVENT_HANDSHAKE_FAILED_AUTH: "key",
+    zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL: "handshake",
+    zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL: "handshake",
+}
+"""What is amiss: the key that was shown, or what comes before one is."""
 
 
 class BadDestination(Mistake):
@@ -65,8 +66,10 @@ class Remote:
         """Why there is no connection; empty where there is one, or none has been tried for."""
         self.fresh = False
         """Whether a connection has come up since this was last looked at."""
-        self.turned_away = False
-        """Whether the other end does not take our key, or none."""
+        self.turned_away = ""
+        """What the other end does not take: our `key`, or the `handshake`; empty where it does."""
+        self.shook_hands = False
+        """Whether there ever was a connection over which one can speak."""
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self.socket = dealer = self._context.socket(zmq.DEALER)
         dealer.linger = LINGER_MS
@@ -94,9 +97,10 @@ class Remote:
         while self.monitor.poll(0):
             event = recv_monitor_message(self.monitor)["event"]
             if event == zmq.EVENT_HANDSHAKE_SUCCEEDED:
-                self.fresh, self.down, self.turned_away = True, "", False
+                self.fresh, self.down, self.turned_away = True, "", ""
+                self.shook_hands = True
             elif event in REFUSED_AT_THE_DOOR:
-                self.turned_away = True
+                self.turned_away = REFUSED_AT_THE_DOOR[event]
             elif event == zmq.EVENT_DISCONNECTED:
                 self.down = "the connection ended"
             elif event in (zmq.EVENT_CONNECT_RETRIED, zmq.EVENT_CLOSED):

@@ -12,6 +12,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from referee.daemon.journal import Journal
+from referee.daemon.overhearing import Overhearing
+
 READ_BYTES = 1 << 20
 PACKAGES = Path(__file__).resolve().parents[2]
 PROGRAM = """
@@ -25,18 +28,23 @@ main()
 class Child:
     """One process; what it says is read without waiting."""
 
-    def __init__(self, module: str, *, nice: int = 0, cwd: Path | None = None) -> None:
-        """Run `main` of this module."""
+    def __init__(
+        self, module: str, who: str, journal: Journal, *, nice: int = 0, cwd: Path | None = None
+    ) -> None:
+        """Run `main` of this module; what it writes to stderr is told as said by `who`."""
+        self._overhearing = Overhearing(who, journal)
         self.process = subprocess.Popen(
             # The folder in which somebody runs a daemon is no place to import from: -P.
             [sys.executable, "-P", "-c", PROGRAM.format(module=module), str(PACKAGES)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=self._overhearing.fd,
             bufsize=0,
             cwd=cwd,
             # Ctrl-C is for the daemon, which ends its processes in good order.
             start_new_session=True,
         )
+        self._overhearing.started()
         assert self.process.stdout is not None
         self.fd = self.process.stdout.fileno()
         os.set_blocking(self.fd, False)
@@ -75,7 +83,13 @@ class Child:
                 os.killpg(self.process.pid, signal.SIGKILL)
         if self.process.stdout is not None:
             self.process.stdout.close()
-        return self.process.wait()
+        status = self.process.wait()
+        self._overhearing.close()
+        return status
+
+    def last_words(self) -> str:
+        """The last line that it wrote to stderr; after `close`."""
+        return self._overhearing.last
 
     def how_it_ended(self) -> str:
         """After `close`."""

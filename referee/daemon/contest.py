@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from referee.daemon.journal import stamp
 from referee.daemon.opening import manner_of
 from referee.daemon.scoreboard import Scoreboard
-from referee.ladder.season import Place, Player
+from referee.ladder.season import Place, Player, truly_named
 from referee.reports.standings import timings
 from referee.reports.tables.files import write_tables
 from referee.rules.registry import find_variant
@@ -53,8 +53,12 @@ class Contest:
         here: Callable[[Player], bool],
         ids: Callable[[], int],
         now: Callable[[], float],
+        on_games: Callable[[str, Batch], None],
+        hidden_names: Callable[[int], tuple[str, str]] | None = None,
     ) -> None:
-        """`players` by their plain names; `here` says whether one that connects is in the hall.
+        """`players` by their plain names; `here` says whether one that connects is in the hall;
+        `on_games` hears of games that have come back; `hidden_names` gives those of a chunk whose
+        bots are not to know each other.
 
         Raises BadSpec, BadStore.
         """
@@ -68,6 +72,8 @@ class Contest:
         self._here = here
         self._ids = ids
         self._now = now
+        self._hidden_names = hidden_names
+        self._on_games = on_games
         self._store = _open(folder, spec, players)
         try:
             spec = replace(stored_spec(self._store), jobs=spec.jobs)
@@ -104,6 +110,10 @@ class Contest:
     def paced(self) -> bool:
         return False
 
+    def true_names(self, chunk: Chunk) -> tuple[str, str]:
+        bots = self._ledger.bots
+        return bots[chunk.first.id].name, bots[chunk.second.id].name
+
     def widest(self) -> float:
         return 0.0
 
@@ -122,6 +132,8 @@ class Contest:
 
     def keep(self, batch: Batch) -> None:
         ledger = self._ledger
+        if self._hidden_names is not None:
+            batch = replace(batch, games=[truly_named(each, ledger.bots) for each in batch.games])
         ledger.keep(replace(batch, chunk=self._out[batch.chunk]))
         met = ledger.rows[batch.games[0].pairing]
         self._tries.pop(met.id, None)
@@ -134,6 +146,7 @@ class Contest:
                 ledger.is_out(fault.bot, fault.detail)
         self.board.add(batch)
         self._dirty = True
+        self._on_games(self.label, batch)
 
     def give_back(self, chunk: int) -> None:
         self._ledger.give_back(self._out.pop(chunk))
@@ -235,7 +248,8 @@ class Contest:
                 # Somebody who lives on may have seen these hands.
                 branch = f"{branch}/{secrets.token_hex(8)}"
             self._seen |= given
-        return replace(chunk, id=number, branch=branch)
+        called = chunk.called if self._hidden_names is None else self._hidden_names(number)
+        return replace(chunk, id=number, branch=branch, called=called)
 
 
 def _open(folder: Path, spec: Spec, players: Mapping[str, Player]) -> Store:

@@ -16,6 +16,7 @@ from referee.ladder.season import Player
 from referee.mistake import Mistake
 from referee.store.house.house import House
 from referee.store.house.rows import TournamentRow
+from referee.tournament.chunk import Batch
 from referee.tournament.spec import BadSpec, Spec
 
 LABEL = "t"
@@ -35,6 +36,8 @@ class Contests:
         ids: Iterator[int],
         now: Callable[[], float],
         jobs: int,
+        hidden_names: Callable[[int], tuple[str, str]] | None,
+        on_games: Callable[[str, Batch], None],
     ) -> None:
         self._house = house
         self._floor = floor
@@ -43,6 +46,8 @@ class Contests:
         self._ids = ids
         self._now = now
         self._jobs = jobs
+        self._hidden_names = hidden_names
+        self._on_games = on_games
         self._row: TournamentRow | None = None
         self._contest: Contest | None = None
         self._ending: tuple[str, str] | None = None
@@ -57,12 +62,22 @@ class Contests:
             return
         contest = self._contest
         if contest is None:
+            self._try_again(self._row, roster, season, here)
             return
         if self._ending is None:
             self._ending = self._how_it_ends(contest)
             contest.stopped = self._ending is not None
         if self._ending is not None and not self._floor.busy_for(contest):
             self._end(*self._ending)
+
+    def _try_again(
+        self, row: TournamentRow, roster: Roster, season: Spec, here: Callable[[Player], bool]
+    ) -> None:
+        """One that could not begin since bots of it were being built."""
+        if self._house.tournaments.get(row.id).state != "playing":
+            self._end("cancelled", "")
+        elif not roster.builder.busy:
+            self._begin(row, roster, season, here)
 
     def close(self) -> None:
         """Let go of it: it is gone on with at the next start."""
@@ -96,7 +111,10 @@ class Contests:
             else:
                 everybody = roster.everybody()
                 # Whoever is named is waited for; without names, those play who are here.
-                players = chosen(spec, [each for each in everybody if spec.bots or here(each)])
+                about = [each for each in everybody if spec.bots or here(each)]
+                players = {} if roster.builder.busy else chosen(spec, about)
+            if roster.builder.busy:
+                return
             self._contest = Contest(
                 folder,
                 f"{LABEL}{row.id}",
@@ -105,6 +123,8 @@ class Contests:
                 here=here,
                 ids=lambda: next(self._ids),
                 now=self._now,
+                hidden_names=self._hidden_names,
+                on_games=self._on_games,
             )
         except msgspec.MsgspecError as error:
             self._end("failed", f"its spec cannot be read: {error}")

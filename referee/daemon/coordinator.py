@@ -37,8 +37,9 @@ from referee.daemon.relays import Relays
 from referee.daemon.roster import Guest, Roster
 from referee.daemon.scoreboard import ratings_of
 from referee.daemon.submissions import Submissions
-from referee.daemon.telling import ended, floor_counts, hall_counts
+from referee.daemon.telling import Count, ended, floor_counts, hall_counts
 from referee.daemon.terms import ServeTerms
+from referee.daemon.watched import Watched
 from referee.ladder.season import Player
 from referee.mistake import Mistake
 from referee.reports.standings import Standings
@@ -109,8 +110,8 @@ class Coordinator:
         self._late_rulings = LateRulings(house, journal)
         self._pace = Pace(terms.pace or PaceTerms(), house.data, journal, self._now)
         self._pages = self._make_pages()
-        self._crew = Crew(terms.jobs)
-        self._floor = Floor(self._crew, self._pace, journal, self._now)
+        self._crew = Crew(terms.jobs, journal)
+        self._floor = Floor(self._crew, self._pace, journal, self._now, Watched(self._live))
         self._relays = Relays(max(1, terms.jobs), journal, self._now)
         self._reception = self._make_reception()
         self._floor.hall = self._reception
@@ -122,6 +123,8 @@ class Coordinator:
             ids=self._ids,
             now=self._now,
             jobs=terms.jobs,
+            hidden_names=_hidden_names if terms.anonymous else None,
+            on_games=self._tell_games,
         )
 
     def run(self) -> None:
@@ -167,7 +170,8 @@ class Coordinator:
         poll = select.poll()
         pages = None if self._pages is None else self._pages.fd
         hall = None if self._reception is None else self._reception.fd
-        for fd in (self._crew.fileno(), self._submissions.fd, pages, hall):
+        builder = self._roster.builder.fd
+        for fd in (self._crew.fileno(), self._submissions.fd, builder, pages, hall):
             if fd is not None:
                 poll.register(fd, select.POLLIN)
         poll.poll(TICK_S * 1000)
@@ -176,6 +180,8 @@ class Coordinator:
         self._floor.hear()
         now = self._now()
         if self._submissions.hear(now):
+            self._seen = None
+        if self._roster.hear():
             self._seen = None
         if self._reception is not None:
             self._reception.look(now)
@@ -225,7 +231,7 @@ class Coordinator:
             self._play_by(self._open.season.spec)
             self._floor.sources.append(self._open)
             self._journal.info(
-                "season", name=wanted.name, games=self._open.season.played, level=self._open.level
+                "season", name=wanted.name, games=self._open.season.played, sandbox=self._open.level
             )
         elif wanted is not None and opened is not None:
             opened.row = wanted
@@ -261,7 +267,10 @@ class Coordinator:
                 return
             self._guests[name] = Guest(version=version, variants=hello.variants)
             self._journal.info("connected", bot=version.name, address=report.address)
-        elif self._guests.pop(name, None) is not None:
+        elif (left := self._guests.pop(name, None)) is not None:
+            if self._open is not None:
+                # Before the next look: a game that is given out until then would be for nobody.
+                self._open.leave(left.version.id)
             self._journal.info("disconnected", bot=name, why=report.why)
         else:
             return
@@ -271,9 +280,9 @@ class Coordinator:
 
     # What is told.
 
-    def _tell_games(self, opened: OpenSeason, batch: Batch) -> None:
+    def _tell_games(self, label: str, batch: Batch) -> None:
         for game in batch.games:
-            self._live.tell("ended", **ended(opened.row.name, game))
+            self._live.tell("ended", **ended(label, game))
 
     def _tell_version(self, version: VersionRow) -> None:
         self._live.tell(
@@ -296,7 +305,7 @@ class Coordinator:
 
     def _count(self) -> None:
         self._live.tell("guests", names=sorted(self._guests))
-        counted: dict[str, float] = {
+        counted: dict[str, Count] = {
             "workers": len(self._crew),
             "room_on_disk": int(self._pace.room),
             "submissions_waiting": len(self._house.submissions.waiting()),
@@ -318,7 +327,6 @@ class Coordinator:
             self._terms.bots,
             self._house.data,
             self._floor,
-            self._live,
             self._journal,
             self._relays,
             self._guest,
@@ -334,6 +342,7 @@ class Coordinator:
             "port": terms.port,
             "anonymous": terms.anonymous,
             "public": terms.public,
+            "writing": terms.writing,
         }
         return Pages(settings, self._house.data, self._journal)
 
@@ -376,6 +385,7 @@ class Coordinator:
 
     def _close(self) -> None:
         self._submissions.close()
+        self._roster.builder.close()
         self._dropping.close()
         if self._pages is not None:
             self._pages.close()

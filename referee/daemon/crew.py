@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 
-from referee.tournament.workers import Workers
+from referee.daemon.journal import Journal
+from referee.daemon.overhearing import Overhearing
+from referee.tournament.workers import Worker, Workers
 
 NICE = 10
 
@@ -13,9 +15,21 @@ NICE = 10
 class Crew(Workers):
     """Workers that give way to whatever else the daemon does."""
 
+    def __init__(self, count: int, journal: Journal) -> None:
+        self._overhearing = Overhearing("workers", journal)
+        super().__init__(count)
+
     def fileno(self) -> int:
         """Readable when one of them has said something."""
         return self._selector.fileno()
+
+    def close(self) -> None:
+        super().close()
+        self._overhearing.started()
+        self._overhearing.close()
+
+    def _hired(self) -> Worker:
+        return Worker(self._overhearing.fd)
 
     def _add(self) -> None:
         super()._add()

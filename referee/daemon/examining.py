@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
-import threading
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,6 +22,7 @@ from referee.bots.confinement import Confinement
 from referee.bots.manifest import MANIFEST, BadBot, Bot, read_bot
 from referee.clock import DEFAULT_STARTUP_MS, DEFAULT_WARM_UP_MS, Clock
 from referee.daemon.definition import CACHE, FOLDER, definition_of
+from referee.daemon.errand import end_with_the_asker, read_request
 from referee.mistake import Mistake
 from referee.rules.registry import all_variants
 from referee.workshop.check.report import Report, Step
@@ -71,8 +70,8 @@ Finding = Stage | Passed | Rejected
 def main() -> None:
     out = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)
-    request = msgspec.json.decode(sys.stdin.buffer.readline(), type=Request)
-    threading.Thread(target=_watch, daemon=True).start()
+    request = read_request(Request)
+    end_with_the_asker()
 
     def say(finding: Finding) -> None:
         try:
@@ -86,13 +85,6 @@ def main() -> None:
         say(Rejected(f"{problem}\n{problem.quoted}".strip()))
     except (BadArchive, OSError) as problem:
         say(Rejected(f"the archive cannot be unpacked: {problem}"))
-
-
-def _watch() -> None:
-    """End with whoever asked."""
-    while sys.stdin.buffer.read(4096):
-        pass
-    os._exit(1)
 
 
 def _examine(request: Request, say: Any) -> Finding:

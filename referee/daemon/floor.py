@@ -12,9 +12,11 @@ from typing import Protocol
 from referee.daemon.crew import Crew
 from referee.daemon.journal import Journal
 from referee.daemon.pace import Pace
+from referee.daemon.watched import Watched
 from referee.ladder.season import Place
 from referee.tournament.chunk import Batch, Chunk, Done, Failed, Report
 from referee.tournament.crew import LostWorker
+from referee.tournament.telling import LiveReport
 from referee.tournament.workers import Worker
 
 LOST_IN_A_ROW = 5
@@ -32,6 +34,9 @@ class Source(Protocol):
     @property
     def label(self) -> str:
         """What comes before the name of a game of it."""
+
+    def true_names(self, chunk: Chunk) -> tuple[str, str]:
+        """What its tables call the two of a chunk, whatever these two are told."""
 
     def widest(self) -> float:
         """How wide the widest rating is, in Elo."""
@@ -56,13 +61,21 @@ class HallPlace(Protocol):
 
     def has_room(self) -> bool: ...
 
-    def give(self, chunk: Chunk) -> None: ...
+    def give(self, chunk: Chunk) -> bool:
+        """Whether it is played there; where somebody has left, it goes back unplayed."""
 
 
 class Floor:
     """Everything that is being played."""
 
-    def __init__(self, crew: Crew, pace: Pace, journal: Journal, now: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        crew: Crew,
+        pace: Pace,
+        journal: Journal,
+        now: Callable[[], float],
+        watched: Watched,
+    ) -> None:
         self.sources: list[Source] = []
         """In the order in which they are asked."""
         self.hall: HallPlace | None = None
@@ -73,6 +86,7 @@ class Floor:
         self._pace = pace
         self._journal = journal
         self._now = now
+        self._watched = watched
         self._out: dict[int, tuple[Source, Chunk, int]] = {}
         """Chunks that are being played: whose they are, and how many games have come back."""
         self._lost = 0
@@ -83,11 +97,6 @@ class Floor:
     def busy(self) -> int:
         """How many chunks are being played."""
         return len(self._out)
-
-    def label(self, chunk: int) -> str | None:
-        """Of the source of a chunk that is being played."""
-        found = self._out.get(chunk)
-        return None if found is None else found[0].label
 
     def busy_for(self, source: Source) -> bool:
         return any(owner is source for owner, _, _ in self._out.values())
@@ -118,7 +127,8 @@ class Floor:
             chunk = self._next("hall", hall.absent())
             if chunk is None:
                 break
-            hall.give(chunk)
+            if not hall.give(chunk):
+                break  # Whoever chose it will know better in a moment.
             self._hall_is_next = False
 
     def _next(self, place: Place, absent: Collection[int]) -> Chunk | None:
@@ -156,6 +166,9 @@ class Floor:
                 self.errors += times
                 self._journal.error("a variant failed, nobody loses by it", why=why, times=times)
             self.end(report.chunk)
+        elif isinstance(report, LiveReport) and report.chunk in self._out:
+            names = self._true_names(report.chunk)
+            self._watched.tell(self._out[report.chunk][0].label, report, names)
 
     def fail(self, chunk: int, why: str, missing: Collection[int] = ()) -> None:
         """A chunk could not be played, since these bots did not come, or through no fault of its
@@ -173,6 +186,7 @@ class Floor:
             return
         source, order, played = self._out.pop(chunk)
         source.give_back(chunk)
+        self._watched.left(source.label, chunk)
         if source.paced:
             self._pace.give_back(_games(order) - played)
         source.commit()
@@ -188,9 +202,16 @@ class Floor:
             return
         source, order, played = self._out[batch.chunk]
         source.keep(batch)
+        self._watched.kept(batch)
         self._out[batch.chunk] = (source, order, played + len(batch.games))
         self.games += len(batch.games)
         self._lost = 0
+
+    def _true_names(self, chunk: int) -> dict[str, str]:
+        """By what the two of a chunk are told that they are called."""
+        source, order, _ = self._out[chunk]
+        told = order.called or (order.first.bot.name, order.second.bot.name)
+        return dict(zip(told, source.true_names(order), strict=True))
 
     def _lose(self, worker: Worker, lost: LostWorker) -> None:
         self._journal.warning("a worker was lost", why=lost)

@@ -47,9 +47,6 @@ from referee.daemon.orders import (
     GuestLeft,
     HallOrder,
     HallReport,
-    LiveBegan,
-    LiveEnded,
-    LiveMoved,
     Open,
     Opened,
     Play,
@@ -63,6 +60,7 @@ from referee.rules.registry import build_variant
 from referee.schedule import fresh_orders, game_orders
 from referee.tournament.batching import Batches
 from referee.tournament.chunk import Chunk, Done, Failed, Frames
+from referee.tournament.telling import live_report
 
 STEP_MS = 100
 COUNT_S = 1.0
@@ -205,7 +203,7 @@ class HallProcess:
             case Departed(name, why):
                 self._wire.send(GuestLeft(name, why))
             case Began() | Moved() | Ended():
-                self._wire.send(_live(happening))
+                self._wire.send(live_report(happening))
 
     def _over(self, over: MatchOver) -> None:
         playing = self._playing.pop(over.match)
@@ -231,7 +229,7 @@ class HallProcess:
             open_games=hall.open_games,
             answers=hall.answers,
             refused=dict(reception.refused + self._router.refused),
-            dropped=dict(reception.dropped),
+            dropped=dict(reception.dropped + self._router.dropped),
         )
 
 
@@ -258,24 +256,6 @@ def _match(order: Play) -> Match:
         orders=orders,
         at_once=chunk.manner.at_once,
     )
-
-
-def _live(happening: Began | Moved | Ended) -> HallReport:
-    match happening:
-        case Began(chunk, game, variant, players, lines):
-            return LiveBegan(chunk=chunk, game=game, variant=variant, players=players, lines=lines)
-        case Moved(chunk, game, number, lines):
-            return LiveMoved(chunk=chunk, game=game, move_number=number, lines=lines)
-        case Ended(chunk, game, variant, players, winner, ending, scores):
-            return LiveEnded(
-                chunk=chunk,
-                game=game,
-                variant=variant,
-                players=players,
-                winner=winner,
-                ending=ending,
-                scores=scores,
-            )
 
 
 class Orders:

@@ -53,9 +53,9 @@ class OpenSeason:
         *,
         now: Callable[[], float],
         hidden_names: Callable[[int], tuple[str, str]] | None,
-        on_games: Callable[[OpenSeason, Batch], None],
+        on_games: Callable[[str, Batch], None],
     ) -> None:
-        """`on_games` hears of games that have come back and are kept."""
+        """`on_games` hears of games that have come back and are kept, and whose they are."""
         self.row = row
         self.ending = False
         """Whether it is given no more games, since it is closed."""
@@ -85,6 +85,9 @@ class OpenSeason:
     def label(self) -> str:
         return self.row.name
 
+    def true_names(self, chunk: Chunk) -> tuple[str, str]:
+        return self.season.true_names(chunk)
+
     def widest(self) -> float:
         return self.season.widest()
 
@@ -107,7 +110,7 @@ class OpenSeason:
                 self._failures.pop(game.second, None)
         self._dirty = True
         self.board.add(kept)
-        self._on_games(self, kept)
+        self._on_games(self.label, kept)
 
     def give_back(self, chunk: int) -> None:
         self.season.give_back(chunk)
@@ -133,6 +136,10 @@ class OpenSeason:
             self._dirty = self.season.enter(player) or self._dirty
         if self._dirty:
             self.board.touch()
+
+    def leave(self, number: int) -> None:
+        """This version is given no more games, at once."""
+        self.season.leave(number)
 
     def apply_rulings(self) -> int:
         """Carry what organisers have decided into the tables."""
@@ -228,6 +235,7 @@ def manner_of(spec: Spec, folder: Path) -> Manner:
         at_once=spec.at_once,
         confinement=confinement_of(spec),
         logs=folder.resolve() / "logs",
+        told=True,
     )
 
 

@@ -23,6 +23,7 @@ from referee.tournament.chunk import (
     from_plain,
     plain,
 )
+from referee.tournament.telling import LiveBegan, LiveEnded, LiveMoved
 
 # To the hall.
 
@@ -108,34 +109,6 @@ class ChunkFailed(Struct, frozen=True, tag="chunk failed"):
 
     chunk: int
     why: str
-
-
-class LiveBegan(Struct, frozen=True, kw_only=True, tag="live began"):
-    chunk: int
-    game: str
-    variant: str
-    players: tuple[str, str]
-    """In seat order."""
-    lines: list[str]
-
-
-class LiveMoved(Struct, frozen=True, kw_only=True, tag="live moved"):
-    chunk: int
-    game: str
-    move_number: int
-    """How many moves there are now."""
-    lines: list[str]
-    """What happened, as far as both seats know it."""
-
-
-class LiveEnded(Struct, frozen=True, kw_only=True, tag="live ended"):
-    chunk: int
-    game: str
-    variant: str
-    players: tuple[str, str]
-    winner: int | None
-    ending: str
-    scores: tuple[int, int]
 
 
 class Counters(Struct, frozen=True, kw_only=True, tag="counters"):

@@ -46,16 +46,20 @@ class Pages:
             if now >= self._start_at:
                 self._start_at = now + AGAIN_S
                 self._buffer = b""
-                self._child = Child(MODULE, cwd=self._data)
+                self._child = Child(MODULE, "pages", self._journal, cwd=self._data)
                 self._child.send(msgspec.json.encode(self._settings) + b"\n")
             return
         data = self._child.read()
         if data is None:
             self._child.close(LEAVE_S)
-            how, self._child = self._child.how_it_ended(), None
+            child, self._child = self._child, None
+            how = child.how_it_ended()
             if self.url is None:
                 where = f"{self._settings['host']}:{self._settings['port']}"
-                raise PagesBroken(f"there are no pages at {where}: what serves them ended {how}")
+                why = (
+                    child.last_words().removeprefix("referee: ") or f"what serves them ended {how}"
+                )
+                raise PagesBroken(f"there are no pages at {where}: {why}")
             self._journal.error("the pages have ended, and are started anew", how=how)
         elif data:
             self._buffer += data

@@ -18,7 +18,6 @@ from referee.arena.happenings import HallTerms
 from referee.daemon.child import Child
 from referee.daemon.floor import Floor
 from referee.daemon.journal import Journal
-from referee.daemon.live import Live
 from referee.daemon.orders import (
     Admit,
     ChunkFailed,
@@ -29,8 +28,6 @@ from referee.daemon.orders import (
     GuestLeft,
     HallOrder,
     HallReport,
-    LiveBegan,
-    LiveMoved,
     Open,
     Opened,
     Play,
@@ -41,6 +38,7 @@ from referee.daemon.relays import Relays
 from referee.links.keys import read_keys, write_keys
 from referee.mistake import REFUSED, Mistake
 from referee.tournament.chunk import Batch, Chunk, Done, Failed, Frames
+from referee.tournament.telling import LiveReport
 
 MODULE = "referee.daemon.hall"
 KEY = "server"
@@ -72,7 +70,6 @@ class Reception:
         endpoint: str,
         data: Path,
         floor: Floor,
-        live: Live,
         journal: Journal,
         relays: Relays,
         on_guest: Callable[[GuestCame | GuestLeft], None],
@@ -87,7 +84,6 @@ class Reception:
         self._secret = None if is_local(endpoint) else _server_secret(data)
         self._endpoint = endpoint
         self._floor = floor
-        self._live = live
         self._journal = journal
         self._relays = relays
         self._on_guest = on_guest
@@ -124,10 +120,7 @@ class Reception:
             return
         for report in read_hall_reports(self._frames, data):
             self._take(report)
-        for chunk in self._relays.look():
-            if chunk in self._waiting:
-                self._miss(self._waiting[chunk].chunk, "a bot did not start")
-            self._send_admit()
+        self._look_at_relays()
         for waiting in [each for each in self._waiting.values() if now > each.until]:
             self._miss(waiting.chunk, "a bot did not come to the hall in time")
 
@@ -163,25 +156,38 @@ class Reception:
     def has_room(self) -> bool:
         return self.opened is not None and not self._closing and len(self._chunks) < MOST_CHUNKS
 
-    def give(self, chunk: Chunk) -> None:
+    def give(self, chunk: Chunk) -> bool:
         self._chunks[chunk.id] = chunk
         both = (chunk.first, chunk.second)
         due = [each for each in both if each.bot.name not in self.guests]
         if any(each.out for each in both):
             due = []  # It is lost by forfeit: nobody has to be there.
+        if not all(each.bot.command for each in due):
+            # A guest that has left meanwhile. Nobody can bring it here but itself.
+            self._done(chunk.id)
+            return False
         if not due:
             self._play(chunk)
-            return
+            return True
         assert self.opened is not None
         until = self._relays.start(due, chunk, self.opened)
         self._waiting[chunk.id] = Waiting(chunk, until)
         self._send_admit()
+        return True
+
+    def _look_at_relays(self) -> None:
+        failed, left = self._relays.look(self.guests)
+        for chunk in failed:
+            if chunk in self._waiting:
+                self._miss(self._waiting[chunk].chunk, "a bot did not start")
+        if left:
+            self._send_admit()
 
     # The process.
 
     def _start(self) -> None:
         self._frames = Frames()
-        self._child = Child(MODULE)
+        self._child = Child(MODULE, "hall", self._journal)
         self._send(
             Open(
                 endpoint=self._endpoint,
@@ -238,28 +244,14 @@ class Reception:
             self._left(report)
         elif isinstance(report, Counters):
             self.counters = report
-        elif isinstance(report, LiveBegan | LiveMoved):
-            self._tell(report)
+        elif isinstance(report, LiveReport):
+            self._floor.take(report)
         elif isinstance(report, Opened):
             self.opened = report
         elif isinstance(report, Failed):
             if self.opened is None:
-                raise HallBroken(f"{self._endpoint}: {report.why}")
+                raise HallBroken(report.why)
             self._journal.error("the hall failed", why=report.why)
-
-    def _tell(self, report: LiveBegan | LiveMoved) -> None:
-        label = self._floor.label(report.chunk)
-        if label is None:
-            return
-        game = f"{label}/{report.game}"
-        if isinstance(report, LiveBegan):
-            variant, players = report.variant, report.players
-            self._live.tell(
-                "began", game=game, variant=variant, players=players, lines=report.lines
-            )
-        else:
-            number, lines = report.move_number, report.lines
-            self._live.tell("moved", game=game, move_number=number, lines=lines)
 
     def _came(self, report: GuestCame) -> None:
         self.guests.add(report.name)
@@ -275,6 +267,9 @@ class Reception:
         self.guests.discard(report.name)
         if not self._relays.knows(report.name):
             self._on_guest(report)
+            for waiting in list(self._waiting.values()):
+                if report.name in (waiting.chunk.first.bot.name, waiting.chunk.second.bot.name):
+                    self._done(waiting.chunk.id)
 
     def _play(self, chunk: Chunk) -> None:
         self._send(Play(chunk=chunk, guests=(chunk.first.bot.name, chunk.second.bot.name)))
@@ -291,8 +286,7 @@ class Reception:
         self._waiting.pop(chunk, None)
         if self._chunks.pop(chunk, None) is not None:
             self._floor.end(chunk)
-            if self._relays.end(chunk):
-                self._send_admit()
+            self._relays.end(chunk)
 
 
 def is_local(endpoint: str) -> bool:

@@ -6,14 +6,12 @@ import os
 import sys
 import threading
 from pathlib import Path
-from typing import Any
-
-import msgspec
 
 from referee.connecting.envoy import Envoy
 from referee.connecting.local import LocalBot
 from referee.connecting.news import News
 from referee.connecting.remote import Destination
+from referee.daemon.errand import await_the_end, read_request
 from referee.daemon.relays import Request
 from referee.mistake import Mistake
 
@@ -24,7 +22,7 @@ LEAVE_S = 5.0
 def main() -> None:
     os.dup(1)  # Open for as long as this process lives: its end is how its end is seen.
     os.dup2(2, 1)
-    request = msgspec.json.decode(sys.stdin.buffer.readline(), type=Request, dec_hook=_path)
+    request = read_request(Request)
     wanted = threading.Event()
     wanted.set()
     threading.Thread(target=_watch, args=(wanted,), daemon=True).start()
@@ -50,8 +48,7 @@ def main() -> None:
 
 def _watch(wanted: threading.Event) -> None:
     """Leave when whoever started it has gone, or wants it to."""
-    while sys.stdin.buffer.read(4096):
-        pass
+    await_the_end()
     wanted.clear()
     threading.Event().wait(LEAVE_S)
     os._exit(1)
@@ -59,7 +56,3 @@ def _watch(wanted: threading.Event) -> None:
 
 def _nobody(_: News) -> None:
     """Nobody listens: the hall tells what happens."""
-
-
-def _path(kind: type, value: Any) -> Any:
-    return Path(value) if kind is Path else value

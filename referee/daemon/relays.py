@@ -2,7 +2,7 @@
 
 A relay is a process of ours that runs the bot, confined as in a worker, and speaks for it in the
 hall (`referee connect` does the same elsewhere). It lives for one chunk and comes in by a token or
-a key that nobody else has and that is good for as long.
+a key that nobody else has and that is good until it has left.
 """
 
 from __future__ import annotations
@@ -52,6 +52,10 @@ class Relay(Struct):
     child: Child
     token: str | None
     keys: KeyPair | None
+    leave_by: float | None = None
+    """Until when it has to leave by itself, once its chunk is over."""
+    ended: bool = False
+    """Whether its process has; the hall may not have noticed yet."""
 
 
 class Relays:
@@ -64,26 +68,25 @@ class Relays:
         self._journal = journal
         self._now = now
         self._relays: list[Relay] = []
-        self._leaving: list[tuple[Relay, float]] = []
-        """Who is to leave, and until when."""
+        """From their start until the hall, too, has seen them leave."""
 
     def absent(self) -> Collection[int]:
         """Versions that cannot be brought to the hall now."""
-        if len(self._relays) >= self._most:
+        if sum(relay.leave_by is None and not relay.ended for relay in self._relays) >= self._most:
             return self.handed_in
-        leaving = [relay for relay, _ in self._leaving]
-        return {relay.version for relay in (*self._relays, *leaving)}
+        return {relay.version for relay in self._relays}
 
     def knows(self, name: str) -> bool:
         """Whether this guest is one of ours."""
-        leaving = [relay for relay, _ in self._leaving]
-        return any(relay.name == name for relay in (*self._relays, *leaving))
+        return any(relay.name == name for relay in self._relays)
 
     def keys(self) -> dict[str, str]:
-        return {relay.keys.public: relay.name for relay in self._relays if relay.keys is not None}
+        there = [relay for relay in self._relays if not relay.ended]
+        return {relay.keys.public: relay.name for relay in there if relay.keys is not None}
 
     def tokens(self) -> dict[str, str]:
-        return {hash_of(relay.token): relay.name for relay in self._relays if relay.token}
+        there = [relay for relay in self._relays if not relay.ended]
+        return {hash_of(relay.token): relay.name for relay in there if relay.token}
 
     def start(self, due: Sequence[Contestant], chunk: Chunk, opened: Opened) -> float:
         """Send these to the hall; until when they have to be there."""
@@ -94,7 +97,7 @@ class Relays:
                 chunk=chunk.id,
                 version=contestant.id,
                 name=contestant.bot.name,
-                child=Child(MODULE, nice=NICE),
+                child=Child(MODULE, f"relay of {contestant.bot.name}", self._journal, nice=NICE),
                 token=None if curve else secrets.token_hex(16),
                 keys=new_keys() if curve else None,
             )
@@ -115,36 +118,44 @@ class Relays:
             self._relays.append(relay)
         return self._now() + ARRIVE_S + manner.startup_ms / 1000
 
-    def look(self) -> list[int]:
-        """See out who is to leave, and notice who has ended by itself: the chunks of those."""
-        over = [relay for relay in self._relays if relay.child.read() is None]
-        for relay in over:
-            self._relays.remove(relay)
-            relay.child.close(LEAVE_S)
-            self._journal.warning("a relay ended", bot=relay.name, how=relay.child.how_it_ended())
-        for relay, until in list(self._leaving):
-            if relay.child.process.poll() is not None or self._now() > until:
-                self._leaving.remove((relay, until))
-                relay.child.close(0.0)
-        return [relay.chunk for relay in over]
+    def look(self, here: Collection[str]) -> tuple[list[int], bool]:
+        """See out who is to leave, where these are in the hall.
 
-    def end(self, chunk: int) -> bool:
-        """A chunk is over: whoever came for it leaves; whether anybody did."""
-        over = [relay for relay in self._relays if relay.chunk == chunk]
-        for relay in over:
-            self._relays.remove(relay)
-            relay.child.end_input()
-            self._leaving.append((relay, self._now() + LEAVE_S))
-        return bool(over)
+        The chunks of those that have ended by themselves, and whether anybody has ended.
+        """
+        failed: list[int] = []
+        ended = False
+        for relay in list(self._relays):
+            if relay.ended:
+                if relay.name not in here:
+                    self._relays.remove(relay)
+            elif relay.child.read() is None or self._is_late(relay):
+                relay.child.close(0.0 if self._is_late(relay) else LEAVE_S)
+                relay.ended = ended = True
+                if relay.leave_by is None:
+                    failed.append(relay.chunk)
+                    how = relay.child.how_it_ended()
+                    self._journal.warning("a relay ended", bot=relay.name, how=how)
+        return failed, ended
+
+    def end(self, chunk: int) -> None:
+        """A chunk is over: whoever came for it leaves."""
+        for relay in self._relays:
+            if relay.chunk == chunk and relay.leave_by is None and not relay.ended:
+                relay.child.end_input()
+                relay.leave_by = self._now() + LEAVE_S
 
     def close(self) -> None:
         """Be sure that all are gone."""
-        everybody = [*self._relays, *(relay for relay, _ in self._leaving)]
-        for relay in everybody:
+        there = [relay for relay in self._relays if not relay.ended]
+        for relay in there:
             relay.child.end_input()
-        for relay in everybody:
+        for relay in there:
             relay.child.close(LEAVE_S)
-        self._relays, self._leaving = [], []
+        self._relays = []
+
+    def _is_late(self, relay: Relay) -> bool:
+        return relay.leave_by is not None and self._now() > relay.leave_by
 
 
 def from_here(endpoint: str) -> str:

@@ -1,7 +1,7 @@
 """Who can play: versions of the house as players that can be started, or that are connected.
 
 What is built of a version that was handed in is in a cache, known by content, and is built again
-where that was lost.
+where that was lost: by another process, and until then the version does not play.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from referee.bots.building import built
+from referee.bots.building import BuildFailed, built
 from referee.bots.confinement import Confinement
 from referee.bots.manifest import BadBot, Bot
+from referee.daemon.builder import Builder
 from referee.daemon.definition import CACHE, bot_of
 from referee.daemon.journal import Journal
 from referee.ladder.season import Player
@@ -43,6 +44,10 @@ class Roster:
         self._house = house
         self._confinement = confinement
         self._journal = journal
+        self.builder = Builder((house.data / CACHE).resolve(), journal)
+        """Builds what has to be built again."""
+        self._built: set[int] = set()
+        """Versions that were."""
         self._ready: dict[int, Player | None] = {}
         """What has been made ready, by version; None for one that could not be."""
         self._fresh_until = 0.0
@@ -52,12 +57,27 @@ class Roster:
         if confinement != self._confinement:
             self._confinement = confinement
             self._ready.clear()
+            self._built.clear()
+
+    def hear(self) -> bool:
+        """Whether a version that was built again can be looked at anew."""
+        ended = self.builder.hear()
+        if ended is None:
+            return False
+        number, why = ended
+        if why:
+            self._ready[number] = None
+            name = self._house.versions.get(number).name
+            self._journal.warning("cannot play", bot=name, why=why)
+        self._built.add(number)
+        return True
 
     def playing(self, guests: Mapping[str, Guest], now: float) -> list[Player]:
         """Everybody who can be given games, with these bots connected, by their names."""
         if now >= self._fresh_until:
             self._fresh_until = now + FRESHEN_S
             self._ready.clear()
+            self._built.clear()
         players: list[Player] = []
         for version in self._house.versions.playing():
             if version.kind == "connected":
@@ -80,10 +100,15 @@ class Roster:
         return found
 
     def of_versions(self, numbers: Mapping[str, int]) -> dict[str, Player]:
-        """Players by plain name that were chosen before. Raises BadBot, Unknown."""
+        """Players by plain name that were chosen before; without those that are being built.
+
+        Raises BadBot, Unknown.
+        """
         found: dict[str, Player] = {}
         for name, number in numbers.items():
             player = self._player(self._house.versions.get(number))
+            if player is None and self.builder.has(number):
+                continue
             if player is None:
                 raise BadBot(f"{name} can no longer be started")
             found[name] = player
@@ -96,9 +121,19 @@ class Roster:
         return _connected(Guest(version=version, variants=hello.variants))
 
     def _submitted(self, version: VersionRow) -> Player | None:
+        if self.builder.has(version.id):
+            return None
         if version.id not in self._ready:
             try:
                 self._ready[version.id] = self._made_ready(version)
+            except (_MustBeBuilt, BuildFailed):
+                if version.id not in self._built:
+                    bot = bot_of(version.definition, self._house.data)
+                    self.builder.want(version.id, bot, self._confinement)
+                    return None
+                self._ready[version.id] = None
+                why = "what was built again is not there"
+                self._journal.warning("cannot play", bot=version.name, why=why)
             except Mistake as problem:
                 self._ready[version.id] = None
                 self._journal.warning("cannot play", bot=version.name, why=problem)
@@ -107,12 +142,22 @@ class Roster:
     def _made_ready(self, version: VersionRow) -> Player:
         data = self._house.data
         bot = bot_of(version.definition, data)
-        ready = built(bot, self._confinement, cache=(data / CACHE).resolve())
+        cache = (data / CACHE).resolve()
+        # What is there is found at once; nobody is waited for, and nothing is built.
+        ready = built(bot, self._confinement, cache=cache, limit_ms=0, on_build=_not_here)
         return Player(
             contestant=Contestant(version.id, replace(ready, name=version.bot_name)),
             name=version.name,
             variants=bot.variants,
         )
+
+
+class _MustBeBuilt(Exception):
+    """What was built of a version is gone."""
+
+
+def _not_here(_: str) -> None:
+    raise _MustBeBuilt
 
 
 def _connected(guest: Guest) -> Player:

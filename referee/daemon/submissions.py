@@ -73,7 +73,7 @@ class Submissions:
             build_ms=build_ms,
         )
         self._version, self._buffer, self._ends = version, b"", now + LONGEST_S
-        self._child = Child(MODULE, nice=NICE)
+        self._child = Child(MODULE, "examiner", self._journal, nice=NICE)
         self._child.send(msgspec.json.encode(request, enc_hook=str) + b"\n")
         self._journal.info("building", bot=version.name)
         self._tell(version)

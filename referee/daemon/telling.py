@@ -24,11 +24,11 @@ class _End(Struct):
 _decoder = msgspec.msgpack.Decoder(_End)
 
 
-def ended(season: str, game: GameRow) -> dict[str, Any]:
+def ended(label: str, game: GameRow) -> dict[str, Any]:
     """The fields of the event of a game that is over."""
     end = _decoder.decode(game.record)
     return {
-        "game": f"{season}/{game.pairing}-{game.number}",
+        "game": f"{label}/{game.pairing}-{game.number}",
         "variant": end.variant,
         "players": end.players,
         "winner": end.winner,
@@ -37,7 +37,11 @@ def ended(season: str, game: GameRow) -> dict[str, Any]:
     }
 
 
-def floor_counts(floor: Floor) -> dict[str, float]:
+Count = float | dict[str, int]
+"""A number, or numbers by why."""
+
+
+def floor_counts(floor: Floor) -> dict[str, Count]:
     return {
         "games_since_start": floor.games,
         "chunks_being_played": floor.busy,
@@ -45,12 +49,12 @@ def floor_counts(floor: Floor) -> dict[str, float]:
     }
 
 
-def hall_counts(counters: Counters) -> dict[str, float]:
+def hall_counts(counters: Counters) -> dict[str, Count]:
     return {
         "connected": counters.connected,
         "away": counters.away,
         "open_games": counters.open_games,
         "answers": counters.answers,
-        "refused": sum(counters.refused.values()),
-        "dropped": sum(counters.dropped.values()),
+        "refused": counters.refused,
+        "dropped": counters.dropped,
     }

@@ -28,6 +28,8 @@ class ServeTerms(Struct, frozen=True, kw_only=True):
     """Whether bots are told made-up names of their opponents."""
     public: bool = True
     """Whether reading the pages needs no token."""
+    writing: bool = True
+    """Whether anything can be handed in or changed over the web."""
     samples: bool = False
     """Whether the sample bots are entered though there are others."""
     pace: PaceTerms | None = None

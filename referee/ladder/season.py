@@ -13,7 +13,7 @@ and its luck for the next time, unless somebody who lives on has seen a hand tha
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from operator import itemgetter
 from typing import Literal
 
@@ -154,6 +154,10 @@ class Season:
         """Give this version no games for a while."""
         self._resting[number] = self._now() + seconds
 
+    def true_names(self, chunk: Chunk) -> tuple[str, str]:
+        """What the tables call the two of a chunk, whatever these two are told."""
+        return self.bots[chunk.first.id].name, self.bots[chunk.second.id].name
+
     def widest(self) -> float:
         """The widest 95 % interval of those who play, in Elo; infinite before the first fit."""
         widths = [
@@ -195,7 +199,7 @@ class Season:
         forfeited = {game.number for game in batch.games if game.ending == Ending.FORFEIT}
         games = [game for game in batch.games if game.number not in forfeited]
         if self._hidden_names is not None:
-            games = [self._named(game) for game in games]
+            games = [truly_named(game, self.bots) for game in games]
         faults = [fault for fault in batch.faults if fault.number not in forfeited]
         self._store.add_games(games, faults)
         variant = self.rows[flight.pairing].variant
@@ -287,12 +291,6 @@ class Season:
         if points is not None and ending not in UNRATED:
             self._choices[variant].count(first, second, points, games)
 
-    def _named(self, game: GameRow) -> GameRow:
-        """With the true names, which the bots were not told."""
-        record = msgspec.msgpack.decode(game.record, type=Record)
-        names = (self.bots[game.first].name, self.bots[game.second].name)
-        return game._replace(record=msgspec.msgpack.encode(replace(record, players=names)))
-
     # Who meets whom.
 
     def _choose(self, variant: str, place: Place, out: Collection[int]) -> tuple[int, int] | None:
@@ -310,3 +308,10 @@ class Season:
 
     def _playing(self, variant: str) -> list[int]:
         return sorted(number for number, each in self.players.items() if each.plays(variant))
+
+
+def truly_named(game: GameRow, bots: Mapping[int, BotRow]) -> GameRow:
+    """With the names of its tables, which the bots were not told."""
+    record = msgspec.msgpack.decode(game.record, type=Record)
+    names = (bots[game.first].name, bots[game.second].name)
+    return game._replace(record=msgspec.msgpack.encode(replace(record, players=names)))

@@ -12,6 +12,10 @@ the routing id of their connection. Three things that a ROUTER does not tell are
 - **That a peer does not read.** What is sent to it fills its queue up to a mark and is refused
   from then on: the memory that a peer can take is bounded. So is what it can make libzmq hold
   back: a message of many parts is handed over when its last one came, and may never end.
+
+Whoever speaks an older ZMTP than 3, or something that libzmq takes for it, as it does HTTP, is
+handed over without a word of where it came from: such a message is counted and not heard, and a
+connection of which nothing was ever heard is shut when much has come over it.
 """
 
 from __future__ import annotations
@@ -44,15 +48,20 @@ HEARTBEAT_MS = 4_000
 HANDSHAKE_MS = 10_000
 UNHEARD_BYTES = 64 << 20
 """What may have come over a connection and not been handed over: more than a full queue."""
+UNHEARD_STRANGER_BYTES = 2 * LARGEST_MESSAGE
+"""The same where nothing of it was ever heard."""
 FRAMING_BYTES = 64
 """Of a message on the wire, at most."""
 DEPARTED = 1_000
 """So many connections that have ended are remembered: what they sent last may still be unread."""
-NO_HANDSHAKE = "no handshake"
+NEVER_HEARD = "never heard"
+"""It ended before it had said anything, for want of a handshake as a rule."""
 HOARDED = "message without end"
+OLD_PROTOCOL = "older than ZMTP 3"
+UNHEARD_AT_ONCE = 64
+"""So many messages that are not heard are passed over before it is somebody else's turn."""
 
 _ACCEPTED = int(zmq.EVENT_ACCEPTED)
-_SUCCEEDED = int(zmq.EVENT_HANDSHAKE_SUCCEEDED)
 _NOT_ADMITTED = int(zmq.EVENT_HANDSHAKE_FAILED_AUTH)
 _DISCONNECTED = int(zmq.EVENT_DISCONNECTED)
 _event = struct.Struct("=Hi")
@@ -114,6 +123,9 @@ class Router:
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self.refused: Counter[str] = Counter()
         """Who was not let in, by why."""
+        self.dropped: Counter[str] = Counter()
+        """Messages that were not heard, by why."""
+        self._curve = secret is not None
         self._connections: dict[bytes, Connection] = {}
         self._by_fd: dict[int, Connection] = {}
         self._departed: OrderedDict[bytes, Connection] = OrderedDict()
@@ -122,7 +134,7 @@ class Router:
         self._heard: dict[int, int] = {}
         """Bytes that were handed over, by descriptor, of every connection that is alive."""
         self._knocking: set[int] = set()
-        """Descriptors of connections that have not shaken hands yet."""
+        """Descriptors of connections of which nothing was heard yet."""
         self._counted = False
         """Whether the doorkeeper has counted the one that will be hung up on next."""
         if secret is not None:
@@ -148,7 +160,7 @@ class Router:
         return [(self._socket, zmq.POLLIN), (self._monitor, zmq.POLLIN)]
 
     def receive(self) -> Arrival | None:
-        """The next message, or None where none is there."""
+        """The next message, or None where none is there that can be heard."""
         source = self._socket
         try:
             peer = Bare.recv(source, _NOW)
@@ -156,7 +168,7 @@ class Router:
             return None
         connection = self._connections.get(peer)
         if connection is None or peer[0] != 0:
-            return self._receive_from(peer, connection)
+            return self._receive_from(peer) or self._receive_next()
         body = Bare.recv(source, _NOW)
         parts = [body]
         if Bare.get(source, _RCVMORE):
@@ -195,13 +207,15 @@ class Router:
 
     def guard(self) -> None:
         """Hang up on whoever has sent far more than could be handed over. Now and then."""
+        self._look()
         if sys.platform != "linux":
             return
         for fd, heard in self._heard.items():
             with contextlib.suppress(OSError, struct.error), _copy(fd) as line:
                 told = line.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _bytes_received.size)
                 (came,) = _bytes_received.unpack(told)
-                if came - heard > UNHEARD_BYTES:
+                most = UNHEARD_STRANGER_BYTES if fd in self._knocking else UNHEARD_BYTES
+                if came - heard > most:
                     self.refused[HOARDED] += 1
                     line.shutdown(socket.SHUT_RDWR)
 
@@ -227,19 +241,38 @@ class Router:
 
     def _watch(self) -> zmq.Socket[bytes]:
         address = f"inproc://referee-monitor-{id(self)}"
-        self._socket.monitor(address, _ACCEPTED | _SUCCEEDED | _NOT_ADMITTED | _DISCONNECTED)
+        self._socket.monitor(address, _ACCEPTED | _NOT_ADMITTED | _DISCONNECTED)
         monitor = self._context.socket(zmq.PAIR)
         monitor.linger = 0
         monitor.rcvhwm = 0  # A full queue would stop libzmq's own thread.
         monitor.connect(address)
         return monitor
 
-    def _receive_from(self, peer: bytes, connection: Connection | None) -> Arrival:
-        """From a connection that is new, or whose id might be another's by now."""
+    def _receive_next(self) -> Arrival | None:
+        """After one that was not heard; a stranger's are not to keep the others waiting."""
+        for _ in range(UNHEARD_AT_ONCE):
+            try:
+                peer = Bare.recv(self._socket, _NOW)
+            except zmq.Again:
+                return None
+            arrival = self._receive_from(peer)
+            if arrival is not None:
+                return arrival
+        return None
+
+    def _receive_from(self, peer: bytes) -> Arrival | None:
+        """From a connection that is new, or whose id might be another's by now; None where it
+        cannot be said what connection that is."""
         frame = self._socket.recv(_NOW, copy=False)
         parts = [frame.bytes]
         self._receive_rest(parts)
-        fd, user = int(frame.get(_SRCFD)), _property(frame, "User-Id")
+        try:
+            fd = int(frame.get(_SRCFD))
+        except zmq.ZMQError:
+            self.dropped[OLD_PROTOCOL] += 1
+            return None
+        # Without CURVE nobody vouches for it: it is what the peer itself says, in any bytes.
+        user = _property(frame, "User-Id") if self._curve else ""
         # The monitor told of an end before its descriptor could be given out again.
         self._look()
         connection = self._connections.get(peer)
@@ -265,6 +298,7 @@ class Router:
         connection = Connection(self._last_number, peer, user, fd, inode or 0, address)
         self._connections[peer] = self._by_fd[fd] = connection
         self._heard.setdefault(fd, 0)
+        self._knocking.discard(fd)
         if inode is None:
             self._forget(connection)
         return connection
@@ -290,8 +324,6 @@ class Router:
                 if kind == _ACCEPTED:
                     knocking.add(value)
                     self._heard[value] = 0
-                elif kind == _SUCCEEDED:
-                    knocking.discard(value)
                 elif kind == _NOT_ADMITTED:
                     self._counted = True
                 elif kind == _DISCONNECTED:
@@ -304,7 +336,7 @@ class Router:
         if fd in self._knocking:
             self._knocking.discard(fd)
             if not self._counted:
-                self.refused[NO_HANDSHAKE] += 1
+                self.refused[NEVER_HEARD] += 1
         self._counted = False
         connection = self._by_fd.get(fd)
         if connection is not None:

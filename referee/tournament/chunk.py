@@ -18,6 +18,7 @@ from referee.bots.confinement import UNCONFINED, Confinement
 from referee.bots.manifest import Bot
 from referee.clock import Clock
 from referee.store.rows import FaultRow, GameRow
+from referee.tournament.telling import LiveReport
 
 LENGTH_BYTES = 4
 START_SHARE = 5
@@ -37,6 +38,8 @@ class Manner(Struct, frozen=True, kw_only=True):
     confinement: Confinement = UNCONFINED
     logs: Path | None = None
     """Where the bots' stderr is kept."""
+    told: bool = False
+    """Whether somebody may watch: of every chunk a game at a time is told move by move."""
 
 
 class Contestant(Struct, frozen=True):
@@ -117,7 +120,7 @@ class Failed(Struct, frozen=True, tag="failed"):
 
 
 Order = Chunk | Call
-Report = Batch | Done | Called | Failed
+Report = Batch | Done | Called | Failed | LiveReport
 
 
 def plain(value: object) -> str:

@@ -17,6 +17,7 @@ import time
 from queue import SimpleQueue
 
 from referee.arena.core import PinnedCore, take_core
+from referee.arena.following import Onlooker
 from referee.arena.game import Setting, bot_info
 from referee.arena.player import FAILED_STARTS, Player, Upkeep
 from referee.arena.slot import House, Slot
@@ -36,6 +37,7 @@ from referee.tournament.chunk import (
     frame,
     read_order,
 )
+from referee.tournament.telling import live_report
 from referee.verdict import BotFault
 
 
@@ -128,7 +130,8 @@ def play(chunk: Chunk, wire: Wire, core: PinnedCore | None) -> Done:
         confinement=manner.confinement,
         keeper_cores=core.before if core is not None else None,
     )
-    slot = Slot((chunk.first.bot, chunk.second.bot), setting, house)
+    onlooker = _onlooker(chunk.id, setting, wire) if manner.told else None
+    slot = Slot((chunk.first.bot, chunk.second.bot), setting, house, onlooker=onlooker)
     for player, contestant in zip(slot.players, (chunk.first, chunk.second), strict=True):
         if contestant.out:
             player.retire()
@@ -147,7 +150,8 @@ def play(chunk: Chunk, wire: Wire, core: PinnedCore | None) -> Done:
             if not ends:
                 starting_s = now - began
                 ends = now + max(chunk.budget_s, START_SHARE * starting_s)
-            if batches.add(record, now):
+            awaited = onlooker is not None and onlooker.settle()
+            if batches.add(record, now) or awaited:
                 wire.flush()
             if now > ends:
                 _begin_no_more(slot)
@@ -163,6 +167,10 @@ def play(chunk: Chunk, wire: Wire, core: PinnedCore | None) -> Done:
         pinned=core is not None,
         starting_s=starting_s,
     )
+
+
+def _onlooker(chunk: int, setting: Setting, wire: Wire) -> Onlooker:
+    return Onlooker(chunk, setting, lambda happening: wire.send(live_report(happening)))
 
 
 def _begin_no_more(slot: Slot) -> None:

@@ -34,12 +34,14 @@ main()
 class Worker:
     """One worker process."""
 
-    def __init__(self) -> None:
+    def __init__(self, stderr: int | None = None) -> None:
+        """`stderr` is a descriptor for what it has to say to people; None is our own."""
         self.process = subprocess.Popen(
             # The folder in which somebody runs a tournament is no place to import from: -P.
             [sys.executable, "-P", "-c", PROGRAM, str(PACKAGES)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=stderr,
             bufsize=0,
             # Ctrl-C is for the coordinator, which ends its workers in good order.
             start_new_session=True,
@@ -140,9 +142,12 @@ class Workers:
         self._selector.close()
 
     def _add(self) -> None:
-        worker = Worker()
+        worker = self._hired()
         self._workers.append(worker)
         self._selector.register(worker.fd, selectors.EVENT_READ, worker)
+
+    def _hired(self) -> Worker:
+        return Worker()
 
     def _remove(self, worker: Worker) -> None:
         self._workers.remove(worker)

@@ -37,6 +37,7 @@ _ASK: dict[str, str] = {
     "team": "this needs the token of a team: send it as Authorization: Bearer TOKEN",
     "organiser": "this needs the organiser's token: send it as Authorization: Bearer TOKEN",
 }
+READ_ONLY = "this referee is read-only over the web: nothing can be handed in or changed here"
 _CHALLENGE = {"WWW-Authenticate": 'Bearer realm="referee"'}
 
 
@@ -119,7 +120,7 @@ class Door:
         `csrf` is what came with the request to prove that it came from a page of ours.
         """
         if not self._settings.writing:
-            raise Refusal(403, "nothing can be changed over HTTP here: it is closed")
+            raise Refusal(403, READ_ONLY)
         self._must_be(visitor, needs)
         _must_be_ours(visitor, csrf)
         self._must_wait(self._writes.take(visitor.key))

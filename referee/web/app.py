@@ -16,6 +16,7 @@ from starlette.responses import Response
 
 from referee.web import health, serving
 from referee.web.asset import Assets
+from referee.web.draining import Drained
 from referee.web.endpoint import PREFIX
 from referee.web.headers import SecurityHeaders
 from referee.web.live import endpoint_of
@@ -70,7 +71,7 @@ def make_app(data: Path, settings: WebSettings | None = None) -> Starlette:
             assets.route(),
             *pages.routes(),
         ],
-        middleware=[Middleware(SecurityHeaders)],
+        middleware=[Middleware(SecurityHeaders), Middleware(Drained)],
         exception_handlers={HTTPException: refused, Refusal: refused, Exception: refused},
         lifespan=life,
     )

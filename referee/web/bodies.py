@@ -24,11 +24,14 @@ _PIECE = 256 * 1024
 PLAIN_FORM = "application/x-www-form-urlencoded"
 
 
-async def read_body(request: Request, limit: int, within_s: float) -> bytes:
-    """All of it. Raises Refusal for one that is too large, or does not come in time."""
+async def read_body(
+    request: Request, limit: int, within_s: float, archive: int | None = None
+) -> bytes:
+    """All of it. Raises Refusal for one that is too large, or does not come in time. `archive` is
+    the limit of what is sent in it, where that is what its sender knows of."""
     told = request.headers.get("content-length", "")
     if told.isdecimal() and (len(told) > 18 or int(told) > limit):
-        raise _too_large(limit)
+        raise _too_large(limit, archive)
     pieces: list[bytes] = []
     size = 0
     try:
@@ -36,7 +39,7 @@ async def read_body(request: Request, limit: int, within_s: float) -> bytes:
             async for piece in request.stream():
                 size += len(piece)
                 if size > limit:
-                    raise _too_large(limit)
+                    raise _too_large(limit, archive)
                 pieces.append(piece)
     except TimeoutError:
         raise Refusal(
@@ -47,9 +50,13 @@ async def read_body(request: Request, limit: int, within_s: float) -> bytes:
     return b"".join(pieces)
 
 
-def _too_large(limit: int) -> Refusal:
+def _too_large(limit: int, archive: int | None) -> Refusal:
     # Whoever sends too much would go on sending, and nobody reads it.
-    return Refusal(413, f"the body is larger than {limit} bytes", {"Connection": "close"})
+    close = {"Connection": "close"}
+    if archive is not None:
+        sentence = f"the archive is larger than the {archive / 1e6:g} MB that are taken"
+        return Refusal(413, sentence, close)
+    return Refusal(413, f"the body is larger than {limit} bytes", close)
 
 
 def read_json(body: bytes, media: str, kind: type) -> Any:
@@ -84,7 +91,7 @@ async def read_archive(body: bytes, request: Request, limit: int) -> tuple[Archi
     if not content:
         raise Refusal(400, "the archive is empty")
     if len(content) > limit:
-        raise _too_large(limit)
+        raise _too_large(limit, limit)
     if len(label) > LONGEST_LABEL:
         raise Refusal(400, f"the label is longer than {LONGEST_LABEL} characters")
     return Archive(content=content, label=label), csrf

@@ -13,6 +13,7 @@ from msgspec import Struct
 from referee.store.house import House
 from referee.web.access import Needs, Visitor
 from referee.web.parlour.parlour import Parlour
+from referee.web.patterns import in_words
 from referee.web.reading import Library, Sight
 from referee.web.refusal import Refusal
 from referee.web.running import Running
@@ -133,12 +134,12 @@ def told_of(error: msgspec.ValidationError) -> tuple[str, str]:
     """What is wrong with a value in one sentence, and where it is.
 
     >>> told_of(msgspec.ValidationError("Expected `int` >= 1 - at `$.limit`"))
-    ('limit: expected `int` >= 1', 'limit')
+    ('limit: expected a whole number of at least 1', 'limit')
     """
     found = _MISPLACED.match(str(error))
     assert found is not None
     what, where = found.group(1), found.group(2) or ""
-    what = what[:1].lower() + what[1:]
+    what = in_words(what)
     return (f"{where}: {what}" if where else what), where
 
 

@@ -18,6 +18,23 @@ from referee.web.serving import refusal_of
 from referee.web.site import Site
 
 PLAIN = "text/plain; version=0.0.4; charset=utf-8"
+OF_THE_DAEMON = {
+    "workers": ("workers", "gauge", "Worker processes."),
+    "room_on_disk": ("room_on_disk", "gauge", "1 where the disk has room for games."),
+    "submissions_waiting": ("submissions_waiting", "gauge", "Not yet decided."),
+    "games_since_start": ("games_total", "counter", "Games that came back."),
+    "chunks_being_played": ("chunks_being_played", "gauge", "Pieces of pairings at play."),
+    "errors": ("errors_total", "counter", "Games and chunks that failed by nobody's fault."),
+    "games_of_season": ("games_of_season", "gauge", "Games of the season that is played."),
+    "players": ("players", "gauge", "Versions of bots that are given games."),
+    "connected": ("connected", "gauge", "Bots in the hall, those of the house included."),
+    "away": ("away", "gauge", "Of these, those whose connection has ended a moment ago."),
+    "open_games": ("open_games", "gauge", "Games at play in the hall."),
+    "answers": ("answers_total", "counter", "Moves that were heard in the hall."),
+    "refused": ("refused_total", "counter", "Who was not let into the hall, by why."),
+    "dropped": ("dropped_total", "counter", "What was not listened to in the hall, by why."),
+}
+"""What the coordinator counts: its name here, what it is, and what of."""
 Samples = Iterable[tuple[dict[str, str], float]]
 
 
@@ -103,8 +120,11 @@ def _all(site: Site, house: House) -> Iterator[str]:
     )
     yield from _one("referee_web_start_time_seconds", "gauge", "When this began.", site.began)
     for name, value in sorted(site.running.counters.items()):
-        plain = "".join(each if each.isascii() and each.isalnum() else "_" for each in name)
-        yield from _one(f"referee_daemon_{plain}", "untyped", "From the coordinator.", value)
+        if name in OF_THE_DAEMON:
+            metric, kind, told = OF_THE_DAEMON[name]
+            by = {"": value} if isinstance(value, float) else value
+            samples = (({"why": why} if why else {}, each) for why, each in sorted(by.items()))
+            yield from _metric(f"referee_daemon_{metric}", kind, told, samples)
 
 
 def _games(site: Site) -> Samples:

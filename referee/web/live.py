@@ -249,11 +249,16 @@ def endpoint_of(data: Path) -> str:
 
 
 async def stream(
-    live: Live, frames: AsyncIterator[bytes], receive: Receive, send: Send, headers: list[Any]
+    live: Live,
+    frames: AsyncIterator[bytes],
+    receive: Receive,
+    send: Send,
+    headers: list[Any],
+    most_s: float,
 ) -> None:
     """Serve one follower until it leaves, is let go, or reads nothing for too long."""
     live.followers += 1
-    pump = asyncio.ensure_future(_pump(live, frames, send, headers))
+    pump = asyncio.ensure_future(_pump(live, frames, send, headers, most_s))
     leaving = asyncio.ensure_future(_left(receive))
     try:
         await asyncio.wait((pump, leaving), return_when=asyncio.FIRST_COMPLETED)
@@ -265,15 +270,21 @@ async def stream(
                 await task
 
 
-async def _pump(live: Live, frames: AsyncIterator[bytes], send: Send, headers: list[Any]) -> None:
+async def _pump(
+    live: Live, frames: AsyncIterator[bytes], send: Send, headers: list[Any], most_s: float
+) -> None:
     await send({"type": "http.response.start", "status": 200, "headers": headers})
-    async for frame in frames:
-        try:
-            async with asyncio.timeout(STUCK_S):
-                await send({"type": "http.response.body", "body": frame, "more_body": True})
-        except TimeoutError:
-            live.counts["stuck followers"] += 1
-            return
+    ends = asyncio.get_running_loop().time() + most_s
+    with contextlib.suppress(TimeoutError, StopAsyncIteration):
+        while True:
+            async with asyncio.timeout_at(ends):
+                frame = await anext(frames)
+            try:
+                async with asyncio.timeout(STUCK_S):
+                    await send({"type": "http.response.body", "body": frame, "more_body": True})
+            except TimeoutError:
+                live.counts["stuck followers"] += 1
+                return
     await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 

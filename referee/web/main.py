@@ -53,6 +53,7 @@ async def _serve(settings: WebSettings) -> None:
     _make_way(settings.nice)
     _allow_many_connections()
     listening = _listen(settings.host, settings.port)
+    address = _address(listening)
     app = make_app(settings.data, settings)
     server = _Server(
         uvicorn.Config(
@@ -70,6 +71,7 @@ async def _serve(settings: WebSettings) -> None:
         )
     )
     logging.getLogger("uvicorn.error").addFilter(_is_ours)
+    logging.getLogger("python_multipart").setLevel(logging.CRITICAL)
     loop = asyncio.get_running_loop()
 
     def stop() -> None:
@@ -88,8 +90,8 @@ async def _serve(settings: WebSettings) -> None:
     serving = asyncio.create_task(server.serve([listening]))
     while not server.started and not serving.done():
         await asyncio.sleep(0.01)
-    if server.started:
-        print(msgspec.json.encode({"ready": _address(listening)}).decode(), flush=True)
+    if server.started and not server.should_exit:
+        print(msgspec.json.encode({"ready": address}).decode(), flush=True)
     await serving
 
 

@@ -146,10 +146,11 @@ class Pages:
         )
 
     def render(self, template: str, visitor: Visitor, **values: Any) -> bytes:
-        """Every template has `visitor`, and `csrf` for its forms."""
+        """Every template has `visitor`, `csrf` for its forms, and whether any would be taken."""
         csrf = csrf_token(visitor.token) if visitor.token else ""
         page = self._templates.get_template(template)
-        return page.render(visitor=visitor, csrf=csrf, csrf_field=CSRF_FIELD, **values).encode()
+        common = {"csrf": csrf, "csrf_field": CSRF_FIELD, "writing": self._site.settings.writing}
+        return page.render(visitor=visitor, **common, **values).encode()
 
     def refuse(self, request: Request, refusal: Refusal) -> Response:
         """A refusal as a page."""
@@ -186,10 +187,11 @@ class Pages:
         media = bodies.media_type(request)
         if media not in (FORM, bodies.PLAIN_FORM):
             raise Refusal(415, f"a form comes as {bodies.PLAIN_FORM} or {FORM}")
-        limit = FORM_BYTES
+        limit, archive = FORM_BYTES, None
         if uploads:
-            limit += await self._site.run(lambda house: house.settings.limits().submission_bytes)
-        body = await bodies.read_body(request, limit, self._site.settings.limits.body_s)
+            archive = await self._site.run(lambda house: house.settings.limits().submission_bytes)
+            limit += archive
+        body = await bodies.read_body(request, limit, self._site.settings.limits.body_s, archive)
         return await bodies.read_form(body, request, limit)
 
     async def _visitor(self, request: Request) -> Visitor:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,6 +17,7 @@ import msgspec
 from msgspec import Struct
 
 from referee.reports.standings import Standings, read_standings
+from referee.rules.registry import AnyVariant, BadVariant, all_variants, find_variant, is_path
 from referee.store.connect import FILE
 from referee.store.house import House
 from referee.store.house.names import plain
@@ -101,6 +103,21 @@ class Library:
 
     def seasons(self) -> list[SeasonRow]:
         return self._small.get("seasons", self._house.version_of_data(), self._house.seasons.all)
+
+    def variants(self) -> dict[str, AnyVariant]:
+        """Those that have a name, and the scripts of the seasons, by what they call themselves."""
+        return self._small.get("variants", self._house.version_of_data(), self._read_variants)
+
+    def _read_variants(self) -> dict[str, AnyVariant]:
+        found = all_variants()
+        for season in self.seasons():
+            # A script that is gone, or broken, is no reason to show nothing of the others.
+            with suppress(msgspec.MsgspecError):
+                for text in filter(is_path, _spec_of(season).variants):
+                    with suppress(BadVariant):
+                        variant = find_variant(text)
+                        found.setdefault(variant.name, variant)
+        return found
 
     def sight(self, visitor: Visitor) -> Sight:
         return Sight(visitor, self.roster(), self._veil)
@@ -209,10 +226,24 @@ def _veiled(event: Event, sight: Sight) -> Event:
 def variants_of(season: SeasonRow) -> tuple[list[str], str]:
     """The variants of a season by name, and what a bot has for a move."""
     try:
-        spec = msgspec.json.decode(season.spec, type=Spec)
+        spec = _spec_of(season)
     except msgspec.MsgspecError:
         return [], ""
-    return [Path(variant).stem for variant in spec.variants], spec.time
+    return [called(variant) for variant in spec.variants], spec.time
+
+
+def called(variant: str) -> str:
+    """What a variant of a spec calls itself; a script that cannot be read goes by its file."""
+    if not is_path(variant):
+        return variant
+    try:
+        return find_variant(variant).name
+    except BadVariant:
+        return Path(variant).stem
+
+
+def _spec_of(season: SeasonRow) -> Spec:
+    return msgspec.json.decode(season.spec, type=Spec)
 
 
 def _read_snapshot(folder: Path) -> Stood:
@@ -237,4 +268,4 @@ def _stamp(path: Path) -> tuple[int, int, int] | None:
     return stat.st_mtime_ns, stat.st_size, stat.st_ino
 
 
-__all__ = ["Kept", "Library", "Sight", "Stood", "variants_of"]
+__all__ = ["Kept", "Library", "Sight", "Stood", "called", "variants_of"]

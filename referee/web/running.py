@@ -27,7 +27,7 @@ class Running:
         self._now = now
         self._games: OrderedDict[str, tuple[float, LiveGame]] = OrderedDict()
         self._guests: OrderedDict[str, None] = OrderedDict()
-        self.counters: dict[str, float] = {}
+        self.counters: dict[str, float | dict[str, float]] = {}
         """What the coordinator counts, for /metrics."""
 
     def hear(self, event: Event) -> None:
@@ -57,9 +57,9 @@ class Running:
                 self._guests = OrderedDict.fromkeys(str(name) for name in names[:MOST_GUESTS])
             case {"type": "counters", "values": dict(values)}:
                 self.counters = {
-                    str(name): float(value)
+                    str(name): _numbers(value) if isinstance(value, dict) else float(value)
                     for name, value in list(values.items())[:200]
-                    if isinstance(value, int | float)
+                    if isinstance(value, int | float | dict)
                 }
 
     def _put(self, game: LiveGame) -> None:
@@ -106,3 +106,8 @@ def _two_numbers(scores: object) -> bool:
 def _lines(event: Event) -> list[str]:
     lines = event.get("lines")
     return [str(line)[:500] for line in lines[:50]] if isinstance(lines, list) else []
+
+
+def _numbers(by: dict[Any, Any]) -> dict[str, float]:
+    some = list(by.items())[:200]
+    return {str(why): float(value) for why, value in some if isinstance(value, int | float)}

@@ -144,7 +144,7 @@ class Served:
     async def _upload(self, request: Request) -> tuple[Archive, str]:
         limit = await self._site.run(lambda house: house.settings.limits().submission_bytes)
         body = await bodies.read_body(
-            request, limit + bodies.FORM_ROOM, self._site.settings.limits.body_s
+            request, limit + bodies.FORM_ROOM, self._site.settings.limits.body_s, limit
         )
         return await bodies.read_archive(body, request, limit)
 
@@ -186,7 +186,8 @@ class Served:
                 private=visitor.organiser,
                 last=request.headers.get("last-event-id", ""),
             )
-            await stream(site.live, frames, request.receive, send, EVENT_STREAM)
+            most_s = site.settings.limits.follow_s
+            await stream(site.live, frames, request.receive, send, EVENT_STREAM, most_s)
 
 
 EVENT_STREAM = [

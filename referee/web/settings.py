@@ -42,6 +42,8 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Of live events, all together."""
     followers_of_one: int = 1500
     """From one address."""
+    follow_s: float = 86_400.0
+    """At a stretch; whoever is let go then may come back at once."""
     body_bytes: int = 64 * 1024
     """Of any body but that of a submission, for which the house has a limit of its own."""
     body_s: float = 60.0

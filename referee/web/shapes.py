@@ -15,14 +15,13 @@ from referee.store.house.rows import (
     TournamentState,
     VersionState,
 )
+from referee.web import patterns
 
-SeasonName = Annotated[
-    str, Meta(pattern="^[a-z0-9][a-z0-9_-]{0,39}$", description="The name of a season.")
-]
+SeasonName = Annotated[str, Meta(pattern=patterns.SEASON, description="The name of a season.")]
 GameName = Annotated[
     str,
     Meta(
-        pattern="^[1-9][0-9]{0,8}-[1-9][0-9]{0,8}$",
+        pattern=patterns.GAME,
         description="A game within its season: its pairing and its number, for example `12-34`.",
     ),
 ]
@@ -31,12 +30,12 @@ BotName = Annotated[
     Meta(
         min_length=1,
         max_length=NAME_LIMIT,
-        pattern=r"^[^/\x00-\x1f\x7f]+$",
+        pattern=patterns.BOT,
         description="The name of a bot.",
     ),
 ]
 VariantName = Annotated[
-    str, Meta(max_length=60, pattern="^[a-z0-9]+(-[a-z0-9]+)*$", description="A variant.")
+    str, Meta(max_length=60, pattern=patterns.VARIANT, description="A variant.")
 ]
 Number = Annotated[int, Meta(ge=1, le=1_000_000_000)]
 Limit = Annotated[int, Meta(ge=1, le=500, description="How many at most.")]
@@ -44,7 +43,7 @@ Cursor = Annotated[
     str,
     Meta(
         max_length=60,
-        pattern="^[0-9TZ:.-]{1,40}/[1-9][0-9]{0,8}-[1-9][0-9]{0,8}$",
+        pattern=patterns.CURSOR,
         description="`next` of the page before.",
     ),
 ]
@@ -373,6 +372,8 @@ class Status(Struct, frozen=True, kw_only=True):
     waiting: int
     """Submissions that are not yet decided."""
     followers: int
+    submission_bytes: int
+    """The largest archive of a bot that is taken."""
 
 
 # What is sent.

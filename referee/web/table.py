@@ -6,12 +6,11 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from referee.web import openapi
+from referee.web import openapi, patterns
 from referee.web.api.reads import READS
 from referee.web.api.tables import TABLES
 from referee.web.api.writes import WRITES
 from referee.web.endpoint import Call, Endpoint
-from referee.web.live import KINDS
 
 
 class EventsAsked(Struct, frozen=True):
@@ -20,7 +19,7 @@ class EventsAsked(Struct, frozen=True):
             str,
             Meta(
                 max_length=200,
-                pattern=f"^({'|'.join(KINDS)})(,({'|'.join(KINDS)}))*$",
+                pattern=patterns.EVENTS,
                 description="Types of events, with commas between them; all if left out.",
             ),
         ]
@@ -30,7 +29,7 @@ class EventsAsked(Struct, frozen=True):
         Annotated[
             str,
             Meta(
-                pattern="^[a-z0-9][a-z0-9_-]{0,39}/[1-9][0-9]{0,8}-[1-9][0-9]{0,8}$",
+                pattern=patterns.SEASON_AND_GAME,
                 description="Only events of this game, and those of none.",
             ),
         ]

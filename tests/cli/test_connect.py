@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import signal
+import socket
 import sys
 from pathlib import Path
 from typing import get_args
@@ -12,6 +13,7 @@ from typing import get_args
 import pytest
 
 from referee.arena.happenings import HallTerms
+from referee.connecting.envoy import NO_ZEROMQ
 from referee.connecting.news import News
 from referee.links.keys import new_keys, write_keys
 from tests.arena.hosting import Host, endings, hosting
@@ -170,11 +172,30 @@ def test_keys(tmp_path: Path) -> None:
         with connecting(tmp_path, *bot, "--key", files[1], *server) as envoy:
             assert envoy.finish(host=host) == 3
             assert envoy.said() == f"referee: the referee at {to} does not take this key\n"
+        wrong = ("--server-key", new_keys().public)
+        with connecting(tmp_path, *bot, "--key", files[0], *wrong) as envoy:
+            assert envoy.finish(host=host) == 3
+            told = "hangs up: --server-key is not its own, or it does not take this key"
+            assert envoy.said() == f"referee: the referee at {to} {told}\n"
         with connecting(tmp_path, *bot) as envoy:
             assert envoy.finish(host=host) == 3
             assert (
                 envoy.said() == f"referee: the referee at {to} does not take bots without a key\n"
             )
+
+
+def test_what_is_no_referee_is_told_and_waited_for(tmp_path: Path) -> None:
+    """As a port for pages does: it takes the connection and waits for words that it knows."""
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        to = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
+        with connecting(tmp_path, "random", "--name", "mine", "--to", to) as envoy:
+            wait(lambda: envoy.news("lost") != [])
+            (lost,) = envoy.news("lost")
+            assert (lost["to"], lost["why"]) == (to, NO_ZEROMQ)
+            envoy.interrupt()
+            assert envoy.finish() == 130
 
 
 def test_the_newer_one_stays(tmp_path: Path) -> None:

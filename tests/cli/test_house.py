@@ -35,7 +35,8 @@ def folder(tmp_path: Path) -> Path:
 def test_teams_get_their_tokens_once(tmp_path: Path) -> None:
     listed = "name,role\nReds,\nAda,organiser\n"
     (tmp_path / "teams.csv").write_text(listed)
-    lines = list(csv.DictReader(io.StringIO(succeeds(tmp_path, "teams", "import", "teams.csv"))))
+    first = succeeds(tmp_path, "teams", "import", "teams.csv", "--create")
+    lines = list(csv.DictReader(io.StringIO(first)))
     assert [(line["name"], line["role"]) for line in lines] == [
         ("Reds", "team"),
         ("Ada", "organiser"),
@@ -197,12 +198,38 @@ def test_nothing_is_made_by_looking(tmp_path: Path) -> None:
         },
         contents,
     )
+    (tmp_path / "teams.csv").write_text("name\nReds\n")
+    elsewhere = ["--data", "refere-data"]
+    no_house = (
+        r"refere-data holds no house\.db: .*--data names another; --create makes one here, .*"
+    )
+    refuses(
+        tmp_path,
+        {
+            "import": (["teams", "import", "teams.csv", *elsewhere], no_house),
+            "new": (["keys", "new", "rocky", *elsewhere], no_house),
+            "token": (["keys", "new", "rocky", "--token", *elsewhere], no_house),
+            "trust": (["keys", "trust", "rocky", KEY, *elsewhere], no_house),
+            "start": (["season", "start", *elsewhere], no_house),
+            "keep": (["season", "keep", "30d", *elsewhere], no_house),
+        },
+        contents,
+    )
     (tmp_path / "latin.csv").write_bytes("name\nÄpfel\n".encode("latin-1"))
     refuses(
         tmp_path,
         {"utf-8": (["teams", "import", "latin.csv"], r"latin\.csv: not UTF-8; .*")},
         contents,
     )
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["keys", "new", "rocky"], ["keys", "trust", "rocky", KEY], ["season", "start", "-v", "duel"]],
+)
+def test_a_house_is_made_where_that_is_asked_for(tmp_path: Path, words: list[str]) -> None:
+    succeeds(tmp_path, *words, "--create")
+    assert (tmp_path / "referee-data" / "house.db").exists()
 
 
 def test_commands_work_while_a_daemon_has_charge(folder: Path) -> None:

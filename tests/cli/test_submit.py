@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from referee.cli.remote import DaemonRefused, Remote
 from referee.store.house import House
 from tests.cli.running import environment, referee, sentence
 from tests.web import contest
@@ -161,3 +163,24 @@ def test_a_token_does_not_follow_an_answer_elsewhere(tmp_path: Path) -> None:
         done = referee(tmp_path, "get", "1/1-1", "--from", f"http://127.0.0.1:{port}")
         elsewhere.kill()
     assert "is no daemon of the referee (HTTP status 302)" in sentence(done, 3)
+
+
+def test_a_folder_that_is_too_large_is_not_sent(
+    served: tuple[Web, contest.Contest], tmp_path: Path
+) -> None:
+    web, played = served
+    folder = bot_folder(tmp_path / "mine", "mine")
+    (folder / "weights").write_bytes(os.urandom(25_000_000))
+    done = referee(tmp_path, "submit", "mine", "--to", web.url, REFEREE_TOKEN=played.reds)
+    told = sentence(done)
+    assert "packed, it has 25.0 MB" in told
+    assert "takes up to 20 MB" in told
+
+
+def test_the_sentence_of_a_daemon_that_takes_less_arrives(
+    served: tuple[Web, contest.Contest],
+) -> None:
+    """Where the limit changes in between, or nobody asks for it."""
+    web, played = served
+    with pytest.raises(DaemonRefused, match="larger than the 20 MB that are taken"):
+        Remote(web.url, played.reds).post("/submissions", bytes(90_000_000), "application/gzip")

@@ -133,6 +133,10 @@ def test_what_has_no_meaning_for_a_daemon(tmp_path: Path) -> None:
         tmp_path,
         {
             "bots": ((*NOWHERE, "--bots", "bots"), "with --daemon: --bots is a folder .*"),
+            "one": (
+                (*NOWHERE, "--bot", "random"),
+                "a tournament needs two bots or more, not .* alone",
+            ),
             "resume": ((*NOWHERE, "--resume", "x"), "with --daemon: --resume is for .*"),
             "plan": ((*NOWHERE, "--plan"), "with --daemon: --plan is for .*"),
             "events": ((*NOWHERE, "--events", "-"), "with --daemon: --events is for .*"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -127,6 +128,27 @@ def test_bots_of_the_house_are_confined_in_the_hall_too(tmp_path: Path) -> None:
         ours = [record for record in records if "alpha v1" not in record.players]
         assert {record.level for record in ours} == {"standard"}
         assert all(record.fault is None for record in records), records
+
+
+def test_what_is_no_zeromq_costs_the_guests_nothing(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    alpha, beta = two_tokens(data)
+    post = b"POST / HTTP/1.1\r\nContent-Length: 400\r\n\r\n" + b"x" * 400
+    with serving(data, *HALL) as daemon:
+        to = endpoint(daemon)
+        with (
+            connected("random", to, "--name", "alpha", "--token", alpha),
+            connected("lowest", to, "--name", "beta", "--token", beta),
+        ):
+            before = len(daemon.wait_for_games())
+            host, port = to.removeprefix("tcp://").split(":")
+            for said in (b"\x01\x00\x03\x00hi", post, bytes(range(256))):
+                with socket.create_connection((host, int(port))) as stranger:
+                    stranger.sendall(said)
+                    before = len(daemon.wait_for_games(before))
+        assert daemon.stop() == 0, daemon.said
+        assert "the hall has ended" not in daemon.said
+        assert "Traceback" not in daemon.said
 
 
 def test_a_guest_comes_back_after_a_kill(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from referee.arena.happenings import HallTerms
 from referee.bots.manifest import Bot
 from referee.clock import read_clock
 from referee.daemon.child import Child
+from referee.daemon.journal import Journal
 from referee.daemon.orders import (
     Admit,
     CallOff,
@@ -31,9 +32,6 @@ from referee.daemon.orders import (
     GuestLeft,
     HallOrder,
     HallReport,
-    LiveBegan,
-    LiveEnded,
-    LiveMoved,
     Open,
     Opened,
     Play,
@@ -43,6 +41,7 @@ from referee.daemon.orders import (
 from referee.links.keys import KeyPair, new_keys
 from referee.record import Record, encode_record
 from referee.tournament.chunk import Batch, Chunk, Contestant, Done, Failed, Frames, Manner
+from referee.tournament.telling import LiveBegan, LiveEnded, LiveMoved
 from referee.verifying import verify
 
 PATIENCE_S = 30.0
@@ -75,7 +74,7 @@ class Coordinator:
     """Gives orders and collects reports."""
 
     def __init__(self) -> None:
-        self.child = Child("referee.daemon.hall")
+        self.child = Child("referee.daemon.hall", "hall", Journal(sys.stderr))
         self.frames = Frames()
         self.reports: list[HallReport] = []
         self.ended = False

@@ -75,7 +75,7 @@ def test_old_records_go_and_it_is_said(tmp_path: Path) -> None:
 
 def test_limits_are_set_shown_and_lifted(tmp_path: Path) -> None:
     keep = ("season", "keep")
-    assert succeeds(tmp_path, *keep, "30d", "20GB") == (
+    assert succeeds(tmp_path, *keep, "30d", "20GB", "--create") == (
         "Records are kept for 30 days and up to 20 GB a season\n"
     )
     assert json.loads(succeeds(tmp_path, *keep, "--json")) == {"days": 30.0, "bytes": 20 * 10**9}

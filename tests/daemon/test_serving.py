@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
+import urllib.request
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
@@ -14,9 +17,11 @@ from referee.daemon.scoreboard import Snapshot
 from referee.record import Record
 from referee.store.database import Store
 from referee.verifying import verify
+from tests.arena.hosting import Bot
 from tests.cli.running import refuses
 from tests.daemon.serving import PATIENCE_S, Daemon, nothing_left, processes_of, serving, wait_for
 
+BOTH = ("--web", "127.0.0.1:0", "--bots", "tcp://127.0.0.1:0", "--variant", "underdog")
 PLAIN = ("--no-web", "--bots", "none", "--variant", "underdog", "--variant", "duel")
 
 
@@ -115,6 +120,63 @@ def test_a_port_that_is_taken_is_one_sentence(tmp_path: Path, option: str) -> No
             assert "Traceback" not in daemon.said
 
 
+@pytest.mark.parametrize("why", ["address already in use", "cannot assign requested address"])
+def test_a_hall_that_cannot_open_is_one_sentence_with_pages_too(tmp_path: Path, why: str) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        # The second is kept for documents: no machine has it.
+        bots = f"tcp://127.0.0.1:{port}" if "in use" in why else "tcp://192.0.2.1:7781"
+        with serving(tmp_path / "data", "--web", "127.0.0.1:0", "--bots", bots) as daemon:
+            assert daemon.process.wait(PATIENCE_S) == 3
+            (told,) = [line for line in daemon.said.splitlines() if "referee: " in line]
+            assert told == f"referee: cannot listen on {bots}: {why}"
+            assert "Traceback" not in daemon.said
+
+
+def test_what_the_processes_of_a_daemon_say_comes_out_as_lines_of_its_log(tmp_path: Path) -> None:
+    with serving(tmp_path / "data", *BOTH, "--log", "json") as daemon:
+        wait_for(lambda: "Bots connect to" in daemon.said, f"the hall; {daemon.said}")
+        hall = next(pid for pid in processes_of(daemon.process.pid) if _runs(pid, "daemon.hall"))
+        os.kill(hall, signal.SIGINT)  # A traceback.
+        wait_for(lambda: "the hall has ended" in daemon.said, f"its end; {daemon.said}")
+        assert daemon.stop() == 0, daemon.said
+    known = ("The token of", "Pages: ", "Bots connect to ")
+    lines = [each for each in daemon.said.splitlines() if each and not each.startswith(known)]
+    told = [msgspec.json.decode(line) for line in lines]
+    last = [each["line"] for each in told if each["event"] == "said" and each["by"] == "hall"][-1]
+    assert last == "KeyboardInterrupt"
+
+
+def test_metrics_have_their_types_and_reasons(tmp_path: Path) -> None:
+    with serving(tmp_path / "data", *BOTH) as daemon:
+        wait_for(lambda: "Bots connect to" in daemon.said, f"the hall; {daemon.said}")
+        where = {line.partition("http://")[0]: line for line in daemon.said.splitlines()}
+        pages = where["Pages: "].partition(" ")[2]
+        bots = daemon.said.partition("Bots connect to ")[2].splitlines()[0]
+
+        def metrics() -> str:
+            with urllib.request.urlopen(f"{pages}/metrics") as reply:
+                body: bytes = reply.read()
+            return body.decode()
+
+        with closing(Bot(bots, "nobody")) as stranger:
+            stranger.hello(token="wrong")
+            wanted = 'referee_daemon_refused_total{why="token"} 1\n'
+            wait_for(lambda: wanted in metrics(), f"who was refused; {metrics()}")
+        told = metrics()
+        assert "# TYPE referee_daemon_refused_total counter\n" in told
+        assert "# TYPE referee_daemon_answers_total counter\n" in told
+        assert "# TYPE referee_daemon_connected gauge\n" in told
+        assert "untyped" not in told
+        assert daemon.stop() == 0, daemon.said
+
+
+def _runs(pid: int, module: str) -> bool:
+    return module in Path(f"/proc/{pid}/cmdline").read_text()
+
+
 def test_opponents_may_be_hidden_and_records_have_their_names(tmp_path: Path) -> None:
     with serving(tmp_path / "data", *PLAIN, "--anonymous", "--log", "json") as daemon:
         games = daemon.wait_for_games()
@@ -122,9 +184,9 @@ def test_opponents_may_be_hidden_and_records_have_their_names(tmp_path: Path) ->
     for body in games.values():
         assert all(" v1" in name for name in msgspec.msgpack.decode(body, type=Record).players)
     lines = [line for line in daemon.said.splitlines() if line.startswith("{")]
-    assert {"season", "the daemon plays", "the daemon ends"} <= {
-        msgspec.json.decode(line)["event"] for line in lines
-    }
+    events = {told["event"]: told for told in map(msgspec.json.decode, lines)}
+    assert {"season", "the daemon plays", "the daemon ends"} <= set(events)
+    assert (events["season"]["level"], events["season"]["sandbox"]) == ("info", "none")
 
 
 def test_what_cannot_be_meant_is_refused_before_anything_is_made(tmp_path: Path) -> None:
@@ -134,6 +196,20 @@ def test_what_cannot_be_meant_is_refused_before_anything_is_made(tmp_path: Path)
             "bots": (("serve", "--bots", "nonsense"), "--bots takes tcp://ADDRESS:PORT, .*"),
             "web": (("serve", "--web", "127.0.0.1:x"), "--web takes HOST:PORT, .*"),
             "variant": (("serve", "--variant", "nope"), "unknown variant .*"),
+            **{
+                f"finish {number}": (
+                    ("serve", "--finish", number),
+                    f"--finish is a number of seconds, 0 or more, not {number}",
+                )
+                for number in ("nan", "inf", "-1.0")
+            },
+            **{
+                f"pace {number}": (
+                    ("serve", "--pace", number),
+                    f"--pace is a number of games a second, or 0, not {number}",
+                )
+                for number in ("nan", "inf", "-1.0")
+            },
             "time": (("serve", "--time", "soon"), "time: 'soon' is not a duration; .*"),
         },
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import msgspec
@@ -13,6 +15,7 @@ from referee.bots.manifest import Bot, find_bot, read_bot, sample_bots
 from referee.daemon.definition import bot_of, definition_of
 from referee.daemon.examining import unpacked
 from referee.daemon.journal import Journal
+from referee.daemon.overhearing import Overhearing
 from referee.daemon.pace import Pace, PaceTerms
 from referee.daemon.readiness import Readiness
 from referee.daemon.reception import is_local
@@ -93,6 +96,10 @@ def test_lines_for_people_and_for_programs() -> None:
         "a\nb",
         "x",
     )
+    Journal(json, "json").info("seen", level="standard", at=3, event="x")
+    told = msgspec.json.decode(json.getvalue().splitlines()[1])
+    assert (told["level"], told["event"]) == ("info", "seen")
+    assert (told["level_"], told["at_"], told["event_"]) == ("standard", 3, "x")
     Journal(marked, marked=True).info("seen")
     assert marked.getvalue() == "<6>seen\n"
 
@@ -159,3 +166,19 @@ def test_a_relay_finds_a_hall_that_listens_everywhere() -> None:
     assert from_here("tcp://*:7781") == "tcp://127.0.0.1:7781"
     assert from_here("tcp://[::]:7781") == "tcp://[::1]:7781"
     assert from_here("tcp://10.0.0.1:7781") == "tcp://10.0.0.1:7781"
+
+
+def test_what_a_process_says_aside_is_told_in_lines_of_the_journal() -> None:
+    said = io.StringIO()
+    overhearing = Overhearing("hall", Journal(said, "json"))
+    program = "import os; os.write(2, b'one\\n\\xff' + b'x' * 100_000 + b'\\n\\nlast words')"
+    subprocess.run([sys.executable, "-c", program], stderr=overhearing.fd, check=True)
+    overhearing.started()
+    overhearing.close()
+    lines = [msgspec.json.decode(line) for line in said.getvalue().splitlines()]
+    assert {(line["level"], line["event"], line["by"]) for line in lines} == {
+        ("warning", "said", "hall")
+    }
+    assert (lines[0]["line"], lines[-1]["line"]) == ("one", "last words")
+    assert all(len(line["line"]) <= 2000 for line in lines)
+    assert overhearing.last == "last words"

@@ -8,10 +8,13 @@ import sys
 import tarfile
 from pathlib import Path
 
+import msgspec
+
 from referee.bots.manifest import sample_bots
 from referee.daemon.samples import packed
 from referee.store.house import House
 from referee.store.house.rows import TeamRow, VersionRow
+from referee.tournament.spec import Spec
 from tests.daemon.serving import Daemon, nothing_left, processes_of, serving, wait_for
 
 QUIET = ("--no-web", "--bots", "none", "--variant", "underdog", "--pace", "5")
@@ -137,3 +140,52 @@ def _command(pid: int) -> bytes:
         return Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
         return b""
+
+
+def test_what_has_to_be_built_again_holds_nobody_up(tmp_path: Path) -> None:
+    """As after a restore, or where somebody has tidied up. At last it cannot be built."""
+    data, may, broken = tmp_path / "data", tmp_path / "may", tmp_path / "broken"
+    may.touch()
+    wait = f"until test -e {may}; do sleep 0.05; done; test ! -e {broken}"
+    with House.open(data) as house:
+        reds = team(house)
+        slow = bot_folder(tmp_path / "slow", build=f'build = ["sh", "-c", "{wait}"]')
+        versions = [
+            house.submissions.keep("slow", reds, slow),
+            house.submissions.keep("plain", reds, bot_folder(tmp_path / "a", extra="# a\n")),
+            house.submissions.keep("other", reds, bot_folder(tmp_path / "b", extra="# b\n")),
+        ]
+    with serving(data, *QUIET) as daemon:
+        for version in versions:
+            assert judged(daemon, version).state == "playing", daemon.said
+        assert daemon.stop() == 0, daemon.said
+    may.unlink()
+    shutil.rmtree(data / "builds")
+    spec = Spec(name="cup", variants=("underdog",), bots=("slow", "plain"), games=4)
+    with serving(data, *QUIET) as daemon:
+        wait_for(lambda: "building again bot=slow" in daemon.said, f"its build; {daemon.said}")
+        with daemon.house() as house:
+            row = house.tournaments.ask(msgspec.json.encode(spec).decode(), by="a test")
+        # The others play, and a tournament that needs it waits.
+        daemon.wait_for_games(len(daemon.games()))
+        assert "built again" not in daemon.said
+        assert "state=failed" not in daemon.said
+        may.touch()
+        wait_for(lambda: "built again bot=slow" in daemon.said, f"its end; {daemon.said}")
+
+        def over() -> bool:
+            with daemon.house() as house:
+                return house.tournaments.get(row.id).state == "finished"
+
+        wait_for(over, f"the tournament; {daemon.said}")
+        below = processes_of(daemon.process.pid)
+        assert daemon.stop() == 0, daemon.said
+        wait_for(lambda: nothing_left(below), "everything to be gone")
+    broken.touch()
+    shutil.rmtree(data / "builds")
+    with serving(data, *QUIET) as daemon:
+        daemon.wait_for_games(len(daemon.games()))
+        wait_for(lambda: "cannot play" in daemon.said, f"the news of it; {daemon.said}")
+        assert daemon.stop() == 0, daemon.said
+        assert daemon.said.count("building again") == 1
+        assert "Traceback" not in daemon.said

@@ -19,7 +19,8 @@ from referee.links.keys import new_keys
 from referee.links.router import (
     HOARDED,
     LARGEST_MESSAGE,
-    NO_HANDSHAKE,
+    NEVER_HEARD,
+    OLD_PROTOCOL,
     SEND_MARK,
     UNHEARD_BYTES,
     BadEndpoint,
@@ -29,6 +30,10 @@ from referee.links.router import (
 from tests.links import dealer, next_arrival, next_departures, until
 
 LOOPBACK = "tcp://127.0.0.1:0"
+ZMTP_1 = b"\x01\x00\x03\x00hi"
+"""No identity, and one message."""
+ZMTP_2 = b"\xff" + bytes(7) + b"\x01\x7f\x01\x05" + b"\x00\x00" + b"\x00\x02hi"
+"""The same from a DEALER."""
 
 
 @pytest.fixture
@@ -172,20 +177,90 @@ def test_garbage_costs_nothing(plain: Router) -> None:
         assert bot.recv() == b"ok"
 
 
+@pytest.mark.parametrize("opening", [ZMTP_1, ZMTP_2, b"POST / HTTP/1.1\r\n\r\n" + b"x" * 400])
+def test_an_older_protocol_costs_a_counter(plain: Router, opening: bytes) -> None:
+    """libzmq speaks it, and hands over what it heard without saying where from."""
+    with dealer(plain.endpoint) as bot:
+        bot.send(b"x")
+        arrival = next_arrival(plain)
+        with _stranger(plain, opening):
+
+            def counted() -> bool:
+                assert plain.receive() is None
+                return plain.dropped[OLD_PROTOCOL] > 0
+
+            until(counted)
+            bot.send(b"y")
+            assert next_arrival(plain).connection == arrival.connection
+        until(lambda: not plain.departures() and plain.refused[NEVER_HEARD] == 1)
+
+
+def test_messages_that_are_not_heard_do_not_hide_those_that_are(plain: Router) -> None:
+    flood = ZMTP_1 + b"\x03\x00hi" * 500
+    with _stranger(plain, flood), _stranger(plain, flood), dealer(plain.endpoint) as bot:
+        for number in range(50):
+            bot.send(b"%d" % number)
+        assert [next_arrival(plain).parts for _ in range(50)] == [[b"%d" % n] for n in range(50)]
+
+        def counted() -> bool:
+            assert plain.receive() is None
+            return plain.dropped[OLD_PROTOCOL] == 1002
+
+        until(counted)
+
+
+def test_whoever_floods_and_is_never_heard_is_hung_up_on(plain: Router) -> None:
+    with dealer(plain.endpoint) as bot, _connected(plain) as stranger:
+        bot.send(b"x")
+        arrival = next_arrival(plain)
+        stranger.sendall(ZMTP_1)
+        stranger.settimeout(20)
+        with contextlib.suppress(OSError):
+            for _ in range(1000):
+                stranger.sendall(b"\x03\x00hi" * 1000)
+                for _ in range(20):
+                    assert plain.receive() is None
+                plain.guard()
+
+        def hung_up() -> bool:
+            assert plain.receive() is None
+            return not plain.departures() and plain.refused[NEVER_HEARD] == 1
+
+        until(hung_up)
+        assert plain.send(arrival.peer, [b"ok"]) is Delivery.SENT
+        assert bot.recv() == b"ok"
+
+
+def test_a_guest_that_leaves_was_heard(plain: Router) -> None:
+    with dealer(plain.endpoint) as bot:
+        bot.send(b"x")
+        next_arrival(plain)
+    next_departures(plain)
+    assert plain.refused.total() == 0
+
+
+@pytest.mark.parametrize("name", [b"User-Id", b"Peer-Address", b"Identity"])
+def test_without_keys_a_peer_is_not_who_it_says_it_is(plain: Router, name: bytes) -> None:
+    """Properties are the peer's to choose, in bytes that need not be letters."""
+    claim = bytes([len(name)]) + name + (2).to_bytes(4, "big") + b"\xff\xfe"
+    with _connected(plain) as stranger:
+        _shake_hands(stranger, claim)
+        stranger.sendall(b"\x00\x02hi")
+        arrival = next_arrival(plain)
+        assert (arrival.user, arrival.parts) == ("", [b"hi"])
+        connection = plain.connection(arrival.peer)
+        assert connection is not None
+        assert connection.address == "127.0.0.1"
+
+
 def test_a_message_without_end_ends_the_connection(plain: Router) -> None:
     """ZMTP by hand: libzmq's own end would send nothing before the last part is there."""
-    name = b"NULL".ljust(20, b"\0")
-    hello = b"\xff" + bytes(8) + b"\x7f\x03\x00" + name + bytes(32)
-    ready = b"\x05READY\x0bSocket-Type" + (6).to_bytes(4, "big") + b"DEALER"
     part = b"\x03" + (60_000).to_bytes(8, "big") + bytes(60_000)
-    host, port = plain.endpoint.removeprefix("tcp://").split(":")
     before, sent = _resident_bytes(), 0
-    with socket.create_connection((host, int(port))) as stranger:
-        stranger.sendall(hello)
-        while b"READY" not in stranger.recv(300):
-            pass
-        stranger.sendall(b"\x04" + bytes([len(ready)]) + ready)
-        stranger.recv(300)
+    with _connected(plain) as stranger:
+        _shake_hands(stranger)
+        stranger.sendall(b"\x00\x01x")
+        next_arrival(plain)
         with contextlib.suppress(OSError):
             while sent < 3 * UNHEARD_BYTES:
                 stranger.sendall(part)
@@ -240,7 +315,7 @@ def test_an_unknown_key_is_refused_and_counted() -> None:
         until(lambda: router.refused[UNKNOWN_KEY] > 0)
         assert router.receive() is None
         assert router.departures() == []
-        assert router.refused[NO_HANDSHAKE] == 0
+        assert router.refused[NEVER_HEARD] == 0
 
 
 def test_without_a_key_there_is_no_handshake() -> None:
@@ -261,7 +336,7 @@ def test_garbage_costs_a_counter(garbage: bytes) -> None:
 
         def counted() -> bool:
             router.departures()
-            return router.refused[NO_HANDSHAKE] > 0
+            return router.refused[NEVER_HEARD] > 0
 
         until(counted)
         assert router.receive() is None
@@ -323,12 +398,26 @@ def test_closing_leaves_no_descriptor() -> None:
     assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
 
 
+def _connected(router: Router) -> socket.socket:
+    host, port = router.endpoint.removeprefix("tcp://").split(":")
+    return socket.create_connection((host, int(port)))
+
+
 @contextmanager
 def _stranger(router: Router, says: bytes) -> Iterator[None]:
-    host, port = router.endpoint.removeprefix("tcp://").split(":")
-    with socket.create_connection((host, int(port))) as stranger:
+    with _connected(router) as stranger:
         stranger.sendall(says)
         yield
+
+
+def _shake_hands(stranger: socket.socket, properties: bytes = b"") -> None:
+    """As a DEALER without a key does, in ZMTP 3."""
+    name = b"NULL".ljust(20, b"\0")
+    stranger.sendall(b"\xff" + bytes(8) + b"\x7f\x03\x00" + name + bytes(32))
+    while b"READY" not in stranger.recv(300):
+        pass
+    ready = b"\x05READY\x0bSocket-Type" + (6).to_bytes(4, "big") + b"DEALER" + properties
+    stranger.sendall(b"\x04" + bytes([len(ready)]) + ready)
 
 
 def _resident_bytes() -> int:

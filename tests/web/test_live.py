@@ -134,6 +134,14 @@ def test_followers_hear_of_a_game_from_its_beginning_to_its_end(own: Contest) ->
         until(lambda: b"referee_followers 0\n" in web.get("/metrics").body, "followers stay")
 
 
+def test_who_has_followed_for_long_enough_is_let_go_and_comes_back(own: Contest) -> None:
+    with live(own, limits={"follow_s": 0.5}) as (web, _):
+        for _ in range(2):
+            reply = web.get("/api/v1/events")
+            assert (reply.status, reply.body) == (200, b"retry: 2000\n: following\n\n")
+        until(lambda: b"referee_followers 0\n" in web.get("/metrics").body, "followers stay")
+
+
 def test_who_is_connected(own: Contest) -> None:
     with House.open(own.data) as house:
         house.bots.new_token("guest", house.teams.named("Reds").id, by="tests")

@@ -118,7 +118,9 @@ def test_bodies_that_are_not_taken(shared: Served) -> None:
     assert web.post(path, b"[" * 100_000, token, **as_json).status in (400, 413)
     assert web.post(path, b"[" * 60_000, token, **as_json).status == 400
     assert web.post(path, b'{"reason": "\xff"}', token, **as_json).status == 400
-    assert web.post(path, {"reason": 1}, token).error.startswith("reason: expected `str`")
+    assert web.post(path, {"reason": 1}, token).error.startswith(
+        "reason: expected text, not a whole number"
+    )
     assert web.post(path, {}, token).status == 400
     assert web.post(path, {"reason": "x", "more": 1}, token).status == 400
     reply = web.post(path, b" " * 70_000, token, **as_json)
@@ -139,6 +141,47 @@ def test_a_body_that_does_not_say_how_long_it_is(shared: Served) -> None:
         for _ in range(9):
             connection.sendall(b"2000\r\n" + b" " * 0x2000 + b"\r\n")
         answer = connection.recv(65_536)
+    assert answer.startswith(b"HTTP/1.1 413 ")
+
+
+@pytest.mark.parametrize("megabytes", [21, 60, 120])
+def test_who_sends_too_much_is_told_so(shared: Served, megabytes: int) -> None:
+    """Most clients send all of it before they read the answer."""
+    web, contest = shared
+    body = bytes(megabytes * 1_000_000)
+    tar = {"Content_Type": "application/x-tar"}
+    reply = web.post("/api/v1/submissions", body, contest.reds, **tar)
+    told = "the archive is larger than the 20 MB that are taken"
+    assert (reply.status, reply.error) == (413, told)
+    reply = web.post("/api/v1/submissions", body, "0" * 32, **tar)
+    assert (reply.status, reply.error) == (401, "this token is not known")
+    reply = web.post("/submit", body, contest.reds, Content_Type="multipart/form-data; boundary=x")
+    assert reply.status == 413
+    assert told[1:].encode() in reply.body
+
+
+def test_a_form_that_is_none_is_no_matter_for_the_log(own: Contest) -> None:
+    # That nothing is written to stderr, the process that serves is asked at its end.
+    with serving(own.data) as web:
+        form = {"Content_Type": "multipart/form-data; boundary=x"}
+        body = b'--x\r\nContent-Disposition: form-data; na\rme="archive"\r\n\r\ny\r\n--x--\r\n'
+        reply = web.post("/api/v1/submissions", body, own.reds, **form)
+        assert (reply.status, "form" in reply.error) == (400, True)
+
+
+def test_who_asks_first_sends_nothing_for_nothing(shared: Served) -> None:
+    web, contest = shared
+    address = urlsplit(web.url)
+    head = (
+        "POST /api/v1/submissions HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-tar\r\n"
+        f"Authorization: Bearer {contest.reds}\r\n"
+        "Content-Length: 30000000\r\nExpect: 100-continue\r\n\r\n"
+    )
+    with socket.create_connection((address.hostname, address.port), PATIENCE_S) as connection:
+        connection.sendall(head.encode())
+        answer = b""
+        while piece := connection.recv(65_536):
+            answer += piece
     assert answer.startswith(b"HTTP/1.1 413 ")
 
 
@@ -179,7 +222,7 @@ def test_reading_can_be_closed(own: Contest) -> None:
 def test_writing_can_be_closed(own: Contest) -> None:
     with serving(own.data, writing=False) as web:
         reply = web.post("/api/v1/bots/red/pause", None, own.organiser)
-        assert (reply.status, "closed" in reply.error) == (403, True)
+        assert (reply.status, "read-only" in reply.error) == (403, True)
         assert web.read("/bots/red")["bot"]["paused"] is False
 
 

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from referee.web import patterns
 from referee.web.shapes import (
     BotName,
     Cursor,
@@ -20,7 +21,7 @@ from referee.web.shapes import (
 class StandingsAsked(Struct, frozen=True):
     season: SeasonName | None = None
     variant: VariantName | None = None
-    versions: Annotated[str, Meta(pattern="^(active|all)$", description="`active` or `all`.")] = (
+    versions: Annotated[str, Meta(pattern=patterns.VERSIONS, description="`active` or `all`.")] = (
         "active"
     )
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from referee.rules.registry import all_variants
+from referee.rules.registry import AnyVariant
 from referee.store.house.rows import EntrantRow, TournamentRow
 from referee.version import __version__
 from referee.web.api import games, ladder
@@ -61,6 +61,7 @@ def status(call: Call, _: Nothing) -> Status:
         games_now=len(call.running.games()),
         waiting=len(call.house.submissions.waiting()),
         followers=call.followers,
+        submission_bytes=call.house.settings.limits().submission_bytes,
     )
 
 
@@ -143,18 +144,18 @@ def ratings(call: Call, asked: BotInSeason) -> RatingHistory:
     )
 
 
-def variants(_: Call, __: Nothing) -> Variants:
-    return Variants([_variant(name) for name in all_variants()])
+def variants(call: Call, _: Nothing) -> Variants:
+    return Variants([_variant(each) for each in call.library.variants().values()])
 
 
-def variant(_: Call, asked: OneVariant) -> VariantTold:
-    if asked.variant not in all_variants():
+def variant(call: Call, asked: OneVariant) -> VariantTold:
+    there = call.library.variants()
+    if asked.variant not in there:
         raise Refusal(404, f"there is no variant {asked.variant!r}")
-    return _variant(asked.variant)
+    return _variant(there[asked.variant])
 
 
-def _variant(name: str) -> VariantTold:
-    found = all_variants()[name]
+def _variant(found: AnyVariant) -> VariantTold:
     return VariantTold(
         name=found.name,
         rules=found.rules,

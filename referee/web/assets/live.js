@@ -43,6 +43,9 @@ function replaceKeepingScroll(part, other) {
 
 const cardOf = (game) => document.querySelector(`[data-game="${CSS.escape(game)}"]`);
 
+/** Where the numbers of a card's game stand: in the card, or anywhere on the page of one game. */
+const aroundOf = (card) => (card.closest("main").querySelector("#tables") ? card : document);
+
 function addLines(card, lines) {
   const box = card.querySelector("[data-lines]");
   const atEnd = box.scrollTop + box.clientHeight >= box.scrollHeight - 30;
@@ -58,7 +61,16 @@ function addLines(card, lines) {
 
 function began(event) {
   const tables = document.getElementById("tables");
-  if (!tables || cardOf(event.game)) return;
+  const there = cardOf(event.game);
+  if (there) {
+    // Played again, or told here and in the page: the beginning is told once.
+    there.classList.remove("ended");
+    there.querySelector("[data-lines]").replaceChildren();
+    const moves = aroundOf(there).querySelector("[data-moves]");
+    if (moves) moves.textContent = "0";
+    addLines(there, event.lines);
+  }
+  if (!tables || there) return;
   const card = document.getElementById("table-card").content.firstElementChild.cloneNode(true);
   const title = event.players.join(" – ");
   card.dataset.game = event.game;
@@ -81,9 +93,13 @@ function began(event) {
 function moved(event) {
   const card = cardOf(event.game);
   if (!card) return;
-  const around = card.closest("main").querySelector("#tables") ? card : document;
+  const around = aroundOf(card);
   const moves = around.querySelector("[data-moves]");
-  if (moves && event.move_number !== undefined) moves.textContent = event.move_number;
+  if (moves && event.move_number !== undefined) {
+    // What the page was made with may come as an event as well.
+    if (event.move_number <= Number(moves.textContent)) return;
+    moves.textContent = event.move_number;
+  }
   const scores = around.querySelector("[data-scores]");
   if (scores && event.scores) scores.textContent = ` · ${event.scores[0]} : ${event.scores[1]}`;
   addLines(card, event.lines);
@@ -101,7 +117,7 @@ function ended(event) {
     replayWhenKept(event.game);
   } else {
     setTimeout(() => {
-      card.remove();
+      if (card.classList.contains("ended")) card.remove();
       document.getElementById("no-tables").hidden = cardOfAny() !== null;
     }, 20000);
   }

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 from starlette.datastructures import FormData
 
+from referee.web import patterns
 from referee.web.endpoint import Call
 from referee.web.parlour.choosing import offer, terms
 from referee.web.parlour.parlour import Parlour
@@ -16,7 +17,7 @@ from referee.web.shapes import BotName, VariantName
 
 GIVEN_UP = "{} gives up."
 
-Name = Annotated[str, Meta(pattern="^[0-9a-f]{32}$")]
+Name = Annotated[str, Meta(pattern=patterns.SITTING)]
 
 
 class ChooseAsked(Struct, frozen=True):

@@ -16,7 +16,8 @@ def all_rules(call: Call, _: Nothing) -> dict[str, Any]:
 
 def rules(call: Call, asked: OneVariant) -> dict[str, Any]:
     found = reads.variant(call, asked)
-    title, *rest = blocks(found.book)
+    # A script may have no docstring, and has a summary.
+    title, *rest = blocks(found.book or found.summary)
     return {
         "variant": found,
         "title": title,

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 from msgspec import Meta, Struct
 
 from referee.store.house.rows import SeasonRow
+from referee.web import patterns
 from referee.web.api import games, ladder
 from referee.web.api.asked import GamesAsked, OfTwo
 from referee.web.endpoint import Call, Nothing
@@ -28,7 +29,7 @@ DAY, HOUR = timedelta(days=1), timedelta(hours=1)
 class FrontAsked(Struct, frozen=True):
     season: SeasonName | None = None
     variant: VariantName | None = None
-    versions: Annotated[str, Meta(pattern="^(active|all)$")] = "active"
+    versions: Annotated[str, Meta(pattern=patterns.VERSIONS)] = "active"
 
 
 class Tab(Struct, frozen=True):

@@ -26,7 +26,7 @@ from referee.tournament.begin import stored_spec
 from referee.tournament.confining import confinement_of
 from referee.tournament.spec import Spec
 from referee.web.parlour.sitting import Terms
-from referee.web.reading import Library
+from referee.web.reading import Library, called
 from referee.web.refusal import Refusal
 from referee.web.sight import Sight
 
@@ -133,5 +133,5 @@ def _spec(library: Library) -> Spec | None:
 
 def _variants(spec: Spec | None) -> dict[str, str]:
     """Those of the season first."""
-    own = {} if spec is None else {Path(each).stem: each for each in spec.variants}
+    own = {} if spec is None else {called(each): each for each in spec.variants}
     return {**own, **{name: name for name in all_variants() if name not in own}}
