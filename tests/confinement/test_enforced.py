@@ -45,7 +45,7 @@ def first_fault(bot: Bot, confinement: Confinement, **terms: object) -> Fault:
 def test_seconds_of_processor_time(tmp_path: Path, level: Level, heeds: str) -> None:
     bot = a_bot(tmp_path / "b", BURN.format(heeds=heeds))
     began = time.monotonic()
-    fault = first_fault(bot, Confinement(level=level, limits=Limits(cpu=1)))
+    fault = first_fault(bot, Confinement(level=level, limits=Limits(cpu=PACE)))
     assert (fault.code, fault.detail) == ("crash", f"the bot {OUT_OF_CPU}")
     assert time.monotonic() - began < 15 * PACE
 
