@@ -45,7 +45,7 @@ def first_fault(bot: Bot, confinement: Confinement, **terms: object) -> Fault:
 def test_seconds_of_processor_time(tmp_path: Path, level: Level, heeds: str) -> None:
     bot = a_bot(tmp_path / "b", BURN.format(heeds=heeds))
     began = time.monotonic()
-    fault = first_fault(bot, Confinement(level=level, limits=Limits(cpu=1)))
+    fault = first_fault(bot, Confinement(level=level, limits=Limits(cpu=PACE)))
     assert (fault.code, fault.detail) == ("crash", f"the bot {OUT_OF_CPU}")
     assert time.monotonic() - began < 15 * PACE
 
@@ -71,10 +71,10 @@ def test_a_silent_bot_is_told_what_it_has_little_of(tmp_path: Path) -> None:
     tight = replace(confined, limits=Limits(processes=4, memory=64 << 20))
     told = "it may have 4 processes and threads and 64M of memory at most, is that enough?"
     for confinement, expected in ((tight, True), (confined, False), (Confinement(), False)):
-        fault = first_fault(bot, confinement, startup_ms=500)
-        assert fault.code == "no_hello"
+        fault = first_fault(bot, confinement, startup_ms=1_000 * PACE)
+        assert fault.code == "no_hello", fault
         assert fault.detail.endswith(told) is expected
-    words = ("--limit", "processes=4", "--limit", "memory=64M", "--startup", "500ms")
+    words = ("--limit", "processes=4", "--limit", "memory=64M", "--startup", f"{1_000 * PACE}ms")
     done = referee(tmp_path, "check", "b", *words, REFEREE_SANDBOX=BEST.value)
     assert told in " ".join(done.out.split())
 

@@ -17,6 +17,7 @@ from referee.bots.starting import not_held
 from referee.match import BadMatch, play_match
 from referee.record import Record
 from tests.confinement.offered import LEVELS, a_bot, confined, walls
+from tests.hostile.pace import PACE
 
 
 def notes(bot: Bot, confinement: Confinement = confined) -> list[str]:
@@ -299,21 +300,23 @@ if not hasattr(told, "mine"):
             if {own}:
                 fill(2)
             time.sleep(60)
-    time.sleep(0.6)
+    time.sleep({stay})
 return "lives"
 """
+STAY_S = 0.6 * PACE
+"""For its children to fill what they have, page by page, and for a look at it."""
 
 
 @walls
 def test_memory_that_forks_share_is_counted_once(tmp_path: Path) -> None:
-    sharing = a_bot(tmp_path / "b", FORKED.format(own=False), processes=4)
+    sharing = a_bot(tmp_path / "b", FORKED.format(own=False, stay=STAY_S), processes=4)
     level = Confinement(level=Level.STANDARD, limits=Limits(memory=96 << 20))
     assert set(notes(sharing, level)) == {"lives"}
 
 
 @walls
 def test_the_limit_on_memory_is_for_all_processes_together(tmp_path: Path) -> None:
-    copying = a_bot(tmp_path / "b", FORKED.format(own=True), processes=4)
+    copying = a_bot(tmp_path / "b", FORKED.format(own=True, stay=STAY_S), processes=4)
     level = Confinement(level=Level.STANDARD, limits=Limits(memory=96 << 20))
     records: list[Record] = []
     play_match(copying, "highest", games=2, confinement=level, on_record=records.append, time="9s")

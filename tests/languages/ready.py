@@ -10,7 +10,9 @@ import pytest
 from referee.bots.building import MissingCommand, built
 from referee.bots.confinement import UNCONFINED, Confinement
 from referee.bots.manifest import Bot, sample_folder
+from referee.clock import DEFAULT_BUILD_MS
 from referee.workshop.new_bot import LANGUAGES, TEMPLATES
+from tests.hostile.pace import PACE
 
 PORTS = {
     language: sample_folder() / f"highest-{language}"
@@ -26,7 +28,8 @@ def ready(bot: Bot, factory: pytest.TempPathFactory, confinement: Confinement = 
     base = factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     try:
-        return built(bot, confinement, cache=shared / "builds")
+        limit_ms = DEFAULT_BUILD_MS * PACE
+        return built(bot, confinement, cache=shared / "builds", limit_ms=limit_ms)
     except MissingCommand as missing:
         if "CI" in os.environ:
             raise
