@@ -26,7 +26,7 @@ from referee.tournament.chunk import plain
 
 WORKERS_S = 30.0
 """How long to wait for a first worker, and for those that are there to answer."""
-ANSWER_S = 10.0
+ANSWER_S = 4.0
 """How long to wait for a scheduler at the start."""
 PATIENCE_S = 300.0
 """How long a tournament waits for a scheduler that does not answer, or for any worker."""
