@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec.structs import astuple
+from msgspec.structs import astuple, replace
 
-from referee.store import connect
+from referee.store import blocks, connect
 from referee.store.lock import Lock
 from referee.store.rows import (
     BotRow,
@@ -32,10 +32,12 @@ from referee.store.rows import (
     RulingRow,
     TimeCount,
     game_id,
+    keys_of,
+    ordered,
 )
 from referee.store.sums import Sums
 from referee.store.tally import BlameRow, Tally
-from referee.store.trouble import BadStore, StoreFull, StoreRefused, explain
+from referee.store.trouble import BadStore, StoreFull, StoreRefused, damaged, explain
 
 __all__ = ["BadStore", "Store", "StoreFull"]
 
@@ -46,7 +48,6 @@ _ADD_GAME = "INSERT INTO game VALUES (?1 << 32 | ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
 _ADD_RECORD = "INSERT INTO record VALUES (?, ?)"
 _ADD_FAULT = "INSERT INTO fault VALUES (?1 << 32 | ?2, ?3, ?4, ?5, ?6, ?7)"
 _ADD_RULING = "INSERT OR REPLACE INTO ruling VALUES (?1 << 32 | ?2, ?3, ?4, ?5, ?6, ?7)"
-_DROP_RECORD = "DELETE FROM record WHERE id = ?"
 _DROPPED = "dropped"
 _KEY = "id >> 32, id & 0xffffffff"
 
@@ -72,6 +73,8 @@ class Store:
         self._pairings: dict[int, PairingRow] = {}
         self._sums = Sums()
         """Of games that were added since the last commit; not yet in the database."""
+        self._touched: set[int] = set()
+        """Blocks that were given records since the last commit."""
 
     @classmethod
     def create(cls, folder: str | Path, values: Mapping[str, str], bots: Sequence[BotRow]) -> Store:
@@ -142,6 +145,8 @@ class Store:
         """Change how many games a pairing is to have."""
         with self._addition():
             self._database.execute("UPDATE pairing SET games = ? WHERE id = ?", (games, pairing))
+        if pairing in self._pairings:
+            self._pairings[pairing] = replace(self._pairings[pairing], games=games)
 
     def add_games(self, games: Iterable[GameRow], faults: Iterable[FaultRow] = ()) -> int:
         """Add finished games and their faults; how many of the games were new.
@@ -171,7 +176,7 @@ class Store:
         """Let the records of these games go, by key and time; their results stay. What went is
         added to what `dropped` tells."""
         with self._addition():
-            self._database.executemany(_DROP_RECORD, [(key,) for key, _ in keys])
+            blocks.drop(self._database, self._rows, [key for key, _ in keys])
             before = self.dropped() or Dropped(0, "")
             now = Dropped(before.games + len(keys), max(before.last, *(at for _, at in keys)))
             text = msgspec.json.encode(now).decode()
@@ -181,6 +186,7 @@ class Store:
         """Make all that was added safe. Raises StoreFull where the disk does not take it."""
         self._must_write()
         self._sum_up()
+        self._seal()
         if self._database.in_transaction:
             with self._explained():
                 self._database.execute("COMMIT")
@@ -191,15 +197,15 @@ class Store:
             self._must_be_paired(games)
             played = [game[:9] for game in games]
             self._database.executemany(_ADD_GAME, played)
-            self._database.executemany(
-                _ADD_RECORD, [(game[0] << 32 | game[1], game[9]) for game in games]
-            )
+            records = [(game[0] << 32 | game[1], game[9]) for game in games]
+            self._database.executemany(_ADD_RECORD, records)
             theirs: list[FaultRow] = []
             if faults:
                 new = {game[:2] for game in games}
                 theirs = [row for row in faults if row[:2] in new]
                 self._database.executemany(_ADD_FAULT, theirs)
         self._sums.add(games, played, theirs, self._pairings)
+        self._touched.update(blocks.block_of(key) for key, _ in records)
         return len(games)
 
     def _not_there(self, games: list[GameRow]) -> list[GameRow]:
@@ -215,21 +221,26 @@ class Store:
         if not {game[0] for game in games} <= self._pairings.keys():
             self._pairings = {pairing.id: pairing for pairing in self.pairings()}
         try:
-            seated = {row.id: {row.first, row.second} for row in self._rows_of(games)}
             for game in games:
-                if not (game[3] in seated[game[0]] and game[4] in seated[game[0]]):
+                row = self._pairings[game[0]]
+                if not (game[3] in (row.first, row.second) and game[4] in (row.first, row.second)):
                     raise KeyError(game[3:5])
         except KeyError as error:
             raise ValueError(f"no such pairing, or no such bot in it: {error}") from None
-
-    def _rows_of(self, games: list[GameRow]) -> list[PairingRow]:
-        return [self._pairings[pairing] for pairing in {game[0] for game in games}]
 
     def _sum_up(self) -> None:
         """Write what was summed up of games that were added, into their transaction."""
         if self._sums:
             with self._addition():
                 self._sums.write(self._database, self._pairings)
+
+    def _seal(self) -> None:
+        """Compress the records of which no neighbour is to come, in their transaction."""
+        if self._touched:
+            with self._addition():
+                for block in sorted(self._touched):
+                    blocks.seal(self._database, self._rows, block, self._pairings[block >> 32])
+            self._touched = set()
 
     # What is read.
 
@@ -256,14 +267,14 @@ class Store:
         """The numbers of the games that are there, as ranges [from, to], in order."""
         self._sum_up()
         row = self._first("SELECT played FROM tally WHERE pairing = ?", (pairing,))
-        last = self._first("SELECT max(id) FROM game WHERE id BETWEEN ? AND ?", _within(pairing))
+        last = self._first("SELECT max(id) FROM game WHERE id BETWEEN ? AND ?", keys_of(pairing))
         if row is not None and last[0] == game_id(pairing, row[0]):
             # As many games as the highest number says: none is missing, and none need be read.
             return [(1, row[0])]
         ranges: list[tuple[int, int]] = []
         query = "SELECT id & 0xffffffff FROM game WHERE id BETWEEN ? AND ? ORDER BY id"
         first = last = 0
-        for (number,) in self._rows(query, _within(pairing)):
+        for (number,) in self._rows(query, keys_of(pairing)):
             if number != last + 1 or not first:
                 if first:
                     ranges.append((first, last))
@@ -277,21 +288,23 @@ class Store:
         """All games, or those of a pairing, without their records, in order, in lists of up to
         10,000."""
         query = f"SELECT {_KEY}, pair, first, second, points, ending, digest FROM game"
-        return self._chunks(*_ordered(query, "id", pairing))
+        return self._chunks(*ordered(query, "id", pairing))
 
     def records(self, pairing: int | None = None) -> Iterator[tuple[int, int, bytes]]:
         """Pairing, number and record of every game, or of every game of a pairing, in order."""
-        query, values = _ordered(f"SELECT {_KEY}, body FROM record", "id", pairing)
-        return self._rows(query, values, at_once=100)
+        keys = blocks.ALL if pairing is None else keys_of(pairing)
+        with self._sound():
+            for key, body, _ in blocks.between(self._rows, *keys):
+                yield key >> 32, key & 0xFFFFFFFF, body
 
     def record(self, pairing: int, number: int) -> bytes | None:
-        row = self._first("SELECT body FROM record WHERE id = ?", (game_id(pairing, number),))
-        return None if row is None else row[0]
+        with self._sound():
+            return blocks.one(self._rows, game_id(pairing, number))
 
     def faults(self, pairing: int | None = None) -> Iterator[FaultRow]:
         """All of them, or those of a pairing, by pairing, number and seat."""
         query = "SELECT game >> 32, game & 0xffffffff, seat, bot, code, turn, detail FROM fault"
-        query, values = _ordered(query, "game", pairing)
+        query, values = ordered(query, "game", pairing)
         return map(FaultRow._make, self._rows(f"{query}, seat", values))
 
     def tallies(self) -> Iterator[list[Tally]]:
@@ -337,6 +350,14 @@ class Store:
         return next(self._rows(query, values, 1), None)
 
     @contextmanager
+    def _sound(self) -> Iterator[None]:
+        """Records are read, and a block of them may be damaged."""
+        try:
+            yield
+        except blocks.BadBlock as error:
+            raise damaged(self._path, error) from error
+
+    @contextmanager
     def _addition(self) -> Iterator[None]:
         """One addition to the transaction, whole or undone."""
         self._must_write()
@@ -368,6 +389,7 @@ class Store:
 
     def _roll_back(self) -> None:
         self._sums.forget()
+        self._touched = set()
         self._pairings = {}
         # Where even this fails, the next to open the database finds it as it was committed.
         with suppress(sqlite3.Error):
@@ -376,15 +398,3 @@ class Store:
     def _must_write(self) -> None:
         if self._lock is None:
             raise RuntimeError("this store was opened to be read")
-
-
-def _within(pairing: int) -> tuple[int, int]:
-    """The keys of a pairing's games: the lowest and the highest that there could be."""
-    return game_id(pairing, 0), game_id(pairing, 0xFFFFFFFF)
-
-
-def _ordered(query: str, key: str, pairing: int | None) -> tuple[str, tuple[int, ...]]:
-    """The same question in order of the games, of all pairings or of one."""
-    if pairing is None:
-        return f"{query} ORDER BY {key}", ()
-    return f"{query} WHERE {key} BETWEEN ? AND ? ORDER BY {key}", _within(pairing)

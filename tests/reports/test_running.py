@@ -128,7 +128,7 @@ def test_running_counts_are_those_of_all_games(seed: int, games: int) -> None:
 def without_counts(folder: Path) -> Path:
     """The folder as version 2 had it."""
     database = sqlite3.connect(folder / connect.FILE, isolation_level=None)
-    for table in ("tally", "digest", "blame"):
+    for table in ("tally", "digest", "blame", "block"):
         database.execute(f"DROP TABLE {table}")
     database.execute("PRAGMA user_version = 2")
     database.close()

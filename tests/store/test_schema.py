@@ -77,7 +77,7 @@ def test_a_step_that_fails_undoes_them_all(tmp_path: Path) -> None:
 def test_the_tables_are_those_that_the_steps_lead_to(tmp_path: Path) -> None:
     new_store(tmp_path).close()
     assert at_version(tmp_path / connect.FILE) == schema.newest(schema.STEPS)
-    assert {table.split()[2] for table in schema.TABLES} == {*schema.SMALL, "record"}
+    assert {table.split()[2] for table in schema.TABLES} == {*schema.SMALL, "record", "block"}
 
 
 def test_an_older_tournament_is_brought_up_to_date_when_it_is_resumed(
@@ -103,7 +103,7 @@ def test_an_older_tournament_is_read_as_it_is(old: Path, monkeypatch: pytest.Mon
 def first_tables(folder: Path) -> Path:
     """The folder as version 1 had it."""
     database = sqlite3.connect(folder / connect.FILE, isolation_level=None)
-    for table in ("ruling", "tally", "digest", "blame"):
+    for table in ("ruling", "tally", "digest", "blame", "block"):
         database.execute(f"DROP TABLE {table}")
     database.execute("PRAGMA user_version = 1")
     database.close()
