@@ -2,6 +2,7 @@
 # make test   lint and all tests (sets everything up first)
 # make bench  the speed of the arena, as ratios to a bare pipe exchange
 # make bench-tournament  what a tournament costs beyond its games; a second worker; reports
+# make bench-store       a store of GAMES=1000000: writing, room, standings
 # make bench-rate        `referee rate` against a plain read of the same file
 # make bench-confinement what confinement costs per answer and per start
 # make bench-full        the same in a small virtual machine, with level full
@@ -21,9 +22,11 @@ TEST_READY := $(VENV)/.ready-test
 FUZZ_READY := $(VENV)/.ready-fuzz
 WORKERS ?= 4
 SECONDS ?= 60
+GAMES ?= 1000000
+BOTS ?= 100
 
 .PHONY: help demo test test-full lint bench bench-tournament bench-rate bench-hall bench-viewers \
-  bench-archive bench-cluster \
+  bench-archive bench-cluster bench-store \
   bench-confinement bench-full fuzz soak packages machine clean
 
 help:
@@ -76,6 +79,9 @@ bench: $(READY)
 
 bench-tournament: $(READY)
 	@$(BIN)/python benchmarks/tournament.py
+
+bench-store: $(READY)
+	@$(BIN)/python benchmarks/store.py --games $(GAMES) --bots $(BOTS)
 
 bench-rate: $(READY)
 	@$(BIN)/python benchmarks/rate.py

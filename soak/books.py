@@ -16,11 +16,7 @@ from referee.record import Record
 from referee.store.connect import FILE
 from referee.store.database import Store
 
-ORPHANS = {
-    "games without a record": "SELECT count(*) FROM game WHERE id NOT IN (SELECT id FROM record)",
-    "records without a game": "SELECT count(*) FROM record WHERE id NOT IN (SELECT id FROM game)",
-    "faults without a game": "SELECT count(*) FROM fault WHERE game NOT IN (SELECT id FROM game)",
-}
+ORPHANS = "SELECT count(*) FROM fault WHERE game NOT IN (SELECT id FROM game)"
 
 
 class Books:
@@ -102,8 +98,15 @@ def _broken(path: Path) -> list[str]:
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
         found = [row[0] for row in database.execute("PRAGMA integrity_check") if row[0] != "ok"]
         found += [str(row) for row in database.execute("PRAGMA foreign_key_check")]
-        for what, query in ORPHANS.items():
-            (count,) = database.execute(query).fetchone()
-            if count:
-                found.append(f"{count} {what}")
+        (faults,) = database.execute(ORPHANS).fetchone()
+    with Store.read(path.parent) as store:
+        games = {each[:2] for rows in store.columns() for each in rows}
+        records = {each[:2] for each in store.records()}
+    for count, what in (
+        (len(games - records), "games without a record"),
+        (len(records - games), "records without a game"),
+        (faults, "faults without a game"),
+    ):
+        if count:
+            found.append(f"{count} {what}")
     return found

@@ -76,7 +76,7 @@ def sum_by(index: NDArray[np.intp], values: NDArray[Any], size: int = 0) -> NDAr
 
 def count(games: Games) -> Counts:
     """Of all games; one of a player against itself tells nothing and is left out."""
-    names, place = _in_order(games.players)
+    names, place = in_order(games.players)
     first, second = place[games.first], place[games.second]
     points, pair = games.points.astype(np.int64), games.pair
     others = first != second
@@ -122,7 +122,7 @@ def add(parts: Sequence[Counts]) -> Counts:
     )
 
 
-def _in_order(players: list[str]) -> tuple[list[str], Ints]:
+def in_order(players: list[str]) -> tuple[list[str], Ints]:
     """The names in order, and the place of every player among them."""
     order = sorted(range(len(players)), key=players.__getitem__)
     place = np.empty(len(players), np.int64)

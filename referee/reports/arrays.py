@@ -6,7 +6,7 @@ order of the schedule here, so that a table never depends on which game was fini
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -128,28 +128,6 @@ def forfeits(games: GameArrays, faults: FaultArrays) -> Forfeits:
     at = np.searchsorted(played, failed[alone])
     first, second = games.first[at], games.second[at]
     return Forfeits(games.pairing[at], np.where(first == faults.bot[alone], second, first))
-
-
-def points_of_pairings(
-    games: GameArrays, faults: FaultArrays, first_of: Mapping[int, int]
-) -> dict[int, tuple[int, float, float]]:
-    """Games, points of the first and of the second bot of each pairing, forfeits included."""
-    size = max(first_of, default=0) + 1
-    first = np.zeros(size, np.int64)
-    first[list(first_of)] = list(first_of.values())
-    played = np.bincount(games.pairing, minlength=size)
-    rated = games.points != NOT_RATED
-    pairing, points = games.pairing[rated], games.points[rated]
-    own = np.where(games.first[rated] == first[pairing], points, 2 - points)
-    won = forfeits(games, faults)
-    given = np.concatenate([pairing, won.pairing])
-    halves = np.concatenate([own, np.where(won.winner == first[won.pairing], 2, 0)])
-    half = np.bincount(given, halves, minlength=size)
-    decided = np.bincount(given, minlength=size)
-    return {
-        each: (int(played[each]), float(half[each] / 2), float(decided[each] - half[each] / 2))
-        for each in first_of
-    }
 
 
 def _key(pairing: Ints, number: Ints) -> Ints:

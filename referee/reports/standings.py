@@ -15,27 +15,28 @@ import numpy as np
 from msgspec import Struct
 
 from referee.ratings.ranks import RankBy
-from referee.reports.arrays import (
-    FaultArrays,
-    GameArrays,
-    fault_arrays,
-    game_arrays,
-    in_schedule_order,
-    points_of_pairings,
-)
+from referee.reports.arrays import FaultArrays, GameArrays, in_schedule_order
 from referee.reports.rulings import Ruled, ruled_faults, ruled_games, told_rulings
+from referee.reports.tallies import (
+    Tallied,
+    Tallies,
+    points_of_pairings,
+    ruled,
+    stored,
+    tallied,
+)
 from referee.reports.variant_table import (
     Cell,
+    Results,
     Row,
     Terms,
     VariantTable,
-    results_of,
     variant_table,
 )
 from referee.store.buckets import value_of
 from referee.store.database import BadStore, Store
 from referee.store.rows import BotRow, Dropped, PairingRow, RulingRow
-from referee.tournament.formats import Pairing, Round, Score, bracket
+from referee.tournament.formats import Pairing, Round, Score, bracket, has_rounds
 from referee.tournament.spec import Spec
 
 __all__ = [
@@ -120,13 +121,17 @@ class Setting(Struct, frozen=True, kw_only=True):
 
 
 def standings(store: Store, *, rank_by: RankBy | None = None) -> Standings:
-    """The tables of the games that are stored; `rank_by` overrides the spec."""
-    return standings_from(
-        setting_of(store),
-        game_arrays(store.columns()),
-        fault_arrays(store.faults()),
-        rank_by=rank_by,
-    )
+    """The tables of the games that are stored; `rank_by` overrides the spec.
+
+    From the running counts: of single games, those that a ruling touches are read.
+    """
+    setting = setting_of(store)
+    played = counted = stored(store, setting.pairings)
+    rulings: list[Ruled] = []
+    if setting.rulings:
+        counted, games = ruled(store, played, setting.pairings, setting.rulings)
+        rulings = _told(games, setting)
+    return _tables(setting, played, counted, rulings, rank_by)
 
 
 def read_standings(folder: str | Path) -> Standings:
@@ -161,20 +166,36 @@ def standings_from(
     setting: Setting, games: GameArrays, faults: FaultArrays, *, rank_by: RankBy | None = None
 ) -> Standings:
     """The same from arrays, in any order, for a tournament that keeps them while it runs."""
-    spec, played = setting.spec, in_schedule_order(games)
-    counted, blamed = ruled_games(played, setting.rulings), ruled_faults(faults, setting.rulings)
+    ordered = in_schedule_order(games)
+    played = counted = tallied(ordered, faults, setting.pairings)
+    if setting.rulings:
+        counted = tallied(
+            ruled_games(ordered, setting.rulings),
+            ruled_faults(faults, setting.rulings),
+            setting.pairings,
+        )
+    return _tables(setting, played, counted, _told(ordered, setting), rank_by)
+
+
+def _told(games: GameArrays, setting: Setting) -> list[Ruled]:
+    names = {row.id: row.name for row in setting.bots}
+    return told_rulings(games, setting.rulings, setting.pairings, names)
+
+
+def _tables(
+    setting: Setting,
+    played: Tallied,
+    counted: Tallied,
+    rulings: list[Ruled],
+    rank_by: RankBy | None,
+) -> Standings:
+    """From what was counted before and after the rulings, each in the order of the pairings."""
+    spec = setting.spec
     everybody = {row.id: row.name for row in setting.bots}
-    rulings = told_rulings(played, setting.rulings, setting.pairings, everybody)
-    numbers: dict[str, list[int]] = {variant: [] for variant in _variants(setting)}
-    for row in setting.pairings:
-        numbers[row.variant].append(row.id)
-    variant_of = np.zeros(1 + max((row.id for row in setting.pairings), default=0), np.int64)
-    for place, ids in enumerate(numbers.values()):
-        variant_of[ids] = place
-    results = results_of(counted, blamed, variant_of)
-    rounds = _bracket(setting, list(numbers), played, faults)
+    variants = _variants(setting)
+    rounds = _bracket(setting, variants, played.tallies)
     if rulings and rounds:
-        rounds = _same_ties(rounds, _bracket(setting, list(numbers), counted, blamed))
+        rounds = _same_ties(rounds, _bracket(setting, variants, counted.tallies))
     terms = Terms(
         *(rank_by or spec.ranking, spec.advantage, spec.prior, spec.anchors),
         byes=_byes(rounds) if spec.format == "swiss" else {},
@@ -184,20 +205,23 @@ def standings_from(
         variant_table(
             variant,
             _players(setting, variant),
-            results.of_pairings(np.array(ids, np.int64)),
+            _results(setting, counted, variant),
             terms,
             rulings=[ruling for ruling in rulings if ruling.variant == variant],
         )
-        for variant, ids in numbers.items()
+        for variant in variants
     ]
-    if len(numbers) > 1:
-        tables.append(variant_table(None, everybody, results, terms, len(numbers), rulings=rulings))
+    if len(variants) > 1:
+        over_all = _results(setting, counted, None)
+        tables.append(
+            variant_table(None, everybody, over_all, terms, len(variants), rulings=rulings)
+        )
     return Standings(
         name=spec.name,
         format=spec.format,
-        variants=list(numbers),
+        variants=variants,
         finished=setting.finished,
-        played=played.played,
+        played=int(played.tallies.played.sum()),
         planned=sum(row.games for row in setting.pairings),
         seed=setting.seed if setting.finished else None,
         level=setting.level,
@@ -211,6 +235,23 @@ def standings_from(
         dropped=setting.dropped,
         rulings=rulings,
     )
+
+
+def _results(setting: Setting, counted: Tallied, variant: str | None) -> Results:
+    """What the table of a variant is made of, or that over all."""
+    rows = sorted(setting.pairings, key=lambda row: row.id)
+    first, second = (
+        np.array(bots, np.int64)
+        for bots in ([row.first for row in rows], [row.second for row in rows])
+    )
+    faults: Counter[tuple[int, int]] = Counter()
+    for (where, bot, code), number in counted.blame.items():
+        if variant in (None, where):
+            faults[bot, code] += number
+    if variant is None:
+        return Results(first, second, counted.tallies, faults)
+    here = np.array([row.variant == variant for row in rows], np.bool_)
+    return Results(first[here], second[here], counted.tallies.of(here), faults)
 
 
 def _same_ties(drawn: list[Round], ruled: list[Round]) -> list[Round]:
@@ -256,12 +297,12 @@ def _definition(bot: BotRow) -> _Definition:
     return msgspec.json.decode(bot.definition, type=_Definition)
 
 
-def _bracket(
-    setting: Setting, variants: list[str], games: GameArrays, faults: FaultArrays
-) -> list[Round]:
+def _bracket(setting: Setting, variants: list[str], tallies: Tallies) -> list[Round]:
     """The rounds as the format sees them. To it, a variant's name is as good as a path."""
+    if not has_rounds(setting.spec):
+        return []
     names = {row.id: row.name for row in setting.bots}
-    points = points_of_pairings(games, faults, {row.id: row.first for row in setting.pairings})
+    points = points_of_pairings(tallies)
     scores: dict[Pairing, Score] = {}
     for row in setting.pairings:
         pairing = Pairing(

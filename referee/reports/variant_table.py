@@ -15,26 +15,17 @@ from typing import NamedTuple
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
-from referee.ratings.games import Games
+from referee.ratings.counts import Counts
+from referee.ratings.pairs import count_pairs, encounters
 from referee.ratings.ranks import TIE_BREAKS, RankBy
-from referee.ratings.rating import Cycles, PlayerRating, Pool, Ratings, rate
-from referee.reports.arrays import (
-    CODES,
-    NOT_RATED,
-    FaultArrays,
-    GameArrays,
-    Ints,
-    first_of_its_kind,
-    forfeits,
-)
+from referee.ratings.rating import Cycles, PlayerRating, Pool, Ratings, rate_counts
+from referee.reports.arrays import CODES, Ints
 from referee.reports.rulings import Ruled
+from referee.reports.tallies import Tallies
 
 FORFEITS = " A game won by forfeit is a point and is in no rating."
 BYES = " A bye is worth every point of the meeting that it stands for."
-PAIR_BITS = 32
-"""A pair's number in a table: that of its pairing, shifted so far, and its own."""
 
 
 class Row(Struct, frozen=True, kw_only=True):
@@ -125,32 +116,13 @@ class Terms(NamedTuple):
 
 
 class Results(NamedTuple):
-    """The games and faults that one table is made of, with what is known of each game."""
+    """What one table is made of: pairings, their bots, and what was counted in them."""
 
-    games: GameArrays
-    fresh: NDArray[np.bool_]
-    """Marks one of all games of two bots that are copies of each other."""
-    faults: FaultArrays
-
-    def of_pairings(self, pairings: Ints) -> Results:
-        """Only what was played in these."""
-        played = np.isin(self.games.pairing, pairings)
-        failed = np.isin(self.faults.pairing, pairings)
-        return Results(
-            GameArrays(*(each[played] for each in self.games)),
-            self.fresh[played],
-            FaultArrays(*(each[failed] for each in self.faults)),
-        )
-
-
-def results_of(games: GameArrays, faults: FaultArrays, variant_of: Ints) -> Results:
-    """`variant_of` holds a number for each pairing: games of two variants are never copies."""
-    most = 1 + max(games.first.max(initial=0), games.second.max(initial=0))
-    low, high = np.minimum(games.first, games.second), np.maximum(games.first, games.second)
-    # An unrated copy must not stand for a rated one.
-    rated = games.points != NOT_RATED
-    kind = ((variant_of[games.pairing] * most + low) * most + high) * 2 + rated
-    return Results(games, first_of_its_kind(kind, games.digest), faults)
+    first: Ints
+    second: Ints
+    tallies: Tallies
+    faults: Mapping[tuple[int, int], int]
+    """By bot and code."""
 
 
 def variant_table(
@@ -165,18 +137,12 @@ def variant_table(
     """The table of these bots, their names by their number in the store, over so many variants."""
     place = np.zeros(max(bots, default=0) + 1, np.int64)
     place[list(bots)] = np.arange(len(bots))
-    rated = results.games.points != NOT_RATED
-    games = GameArrays(*(each[rated] for each in results.games))
-    seats = place[games.first], place[games.second]
     names = list(bots.values())
-    ratings = rate(
-        Games(
-            players=names,
-            first=seats[0].astype(np.int32),
-            second=seats[1].astype(np.int32),
-            points=games.points.astype(np.int8),
-            pair=games.pairing << PAIR_BITS | games.pair,
-        ),
+    pairs = results.tallies.pairs
+    met = encounters(names, place[results.first], place[results.second], pairs)
+    counts = count_pairs(met, pairs)
+    ratings = rate_counts(
+        counts,
         advantage=terms.advantage,
         prior=terms.prior,
         anchors={name: elo for name, elo in terms.anchors.items() if name in names},
@@ -185,14 +151,12 @@ def variant_table(
     byes = [terms.byes.get(name, 0) * terms.games * variants for name in names]
     tally = _tally(results, place, byes)
     rows = _rows(ratings, dict(zip(names, tally, strict=True)), terms.rank_by)
-    crossed = _crossed(seats, games.points, results.fresh[rated], len(bots))
-    at = {name: number for number, name in enumerate(names)}
     return VariantTable(
         variant=variant,
         ranked_by=terms.rank_by,
         tie_breaks=_tie_breaks(terms),
         rows=rows,
-        cells=_cells(crossed, [at[row.name] for row in rows], names),
+        cells=_cells(counts, met.total(results.tallies.different), [row.name for row in rows]),
         pools=ratings.pools,
         advantage=_rounded(ratings.advantage, 2),
         advantage_err95=_rounded(ratings.advantage_err95, 2),
@@ -219,21 +183,25 @@ class _Tally(NamedTuple):
 
 
 def _tally(results: Results, place: Ints, byes: list[int]) -> list[_Tally]:
-    games, faults, bots = results.games, results.faults, len(byes)
-    void = games.points == NOT_RATED
-    seated = np.concatenate([place[games.first[void]], place[games.second[void]]])
-    unrated = np.bincount(seated, minlength=bots)
-    won = np.bincount(place[forfeits(games, faults).winner], minlength=bots)
-    kinds = len(CODES)
-    counts = np.bincount(place[faults.bot] * kinds + faults.code, minlength=bots * kinds)
+    tallies, bots = results.tallies, len(byes)
+    void = tallies.played - tallies.games
+    first, second = place[results.first], place[results.second]
+    unrated, won = np.zeros(bots, np.int64), np.zeros(bots, np.int64)
+    for who, given in ((first, tallies.forfeits[0]), (second, tallies.forfeits[1])):
+        unrated += np.bincount(who, void, bots).astype(np.int64)
+        won += np.bincount(who, given, bots).astype(np.int64)
+    made: list[dict[str, int]] = [{} for _ in byes]
+    for (bot, code), faults in sorted(results.faults.items()):
+        if faults:
+            made[place[bot]][CODES[code]] = faults
     return [
         _Tally(
             unrated=int(unrated[bot]),
             forfeits_won=int(won[bot]),
             bye_points=float(byes[bot]),
-            faults={code: int(n) for code, n in zip(CODES, own, strict=True) if n},
+            faults=faults,
         )
-        for bot, own in enumerate(counts.reshape(bots, kinds))
+        for bot, faults in enumerate(made)
     ]
 
 
@@ -291,40 +259,31 @@ def _ranked_anew(rows: list[Row]) -> list[Row]:
     return found
 
 
-def _crossed(
-    seats: tuple[Ints, Ints], points: Ints, fresh: NDArray[np.bool_], bots: int
-) -> NDArray[np.int64]:
-    """Wins, draws, losses and distinct games, each of every bot against every other."""
-    key = seats[0] * bots + seats[1]
-
-    def count(which: NDArray[np.bool_]) -> NDArray[np.int64]:
-        found = np.bincount(key[which], minlength=bots * bots).reshape(bots, bots)
-        return found.astype(np.int64)
-
-    won, drawn, lost, kinds = (
-        count(which) for which in (points == 2, points == 1, points == 0, fresh)
+def _cells(counts: Counts, different: Ints, order: list[str]) -> list[Cell]:
+    """Of every two that met, from both sides, in the order of the table, row by row."""
+    standing = {name: number for number, name in enumerate(order)}
+    place = np.array([standing[name] for name in counts.players], np.int64)
+    low, high = place[counts.low], place[counts.high]
+    losses, draws, wins = counts.outcomes[:3] + counts.outcomes[3:]
+    both = np.hstack(
+        [
+            np.stack([low, high, wins, draws, losses, different]),
+            np.stack([high, low, losses, draws, wins, different]),
+        ]
     )
-    return np.stack([won + lost.T, drawn + drawn.T, lost + won.T, kinds + kinds.T])
-
-
-def _cells(crossed: NDArray[np.int64], order: list[int], names: list[str]) -> list[Cell]:
-    """In the order of the table, row by row."""
-    crossed = crossed[:, order][:, :, order]
-    met = np.argwhere(crossed[:3].sum(axis=0) > 0)
-    counts = crossed[:, met[:, 0], met[:, 1]].T
     cells: list[Cell] = []
-    for (one, other), numbers in zip(met.tolist(), counts.tolist(), strict=True):
-        wins, draws, losses, distinct = numbers
-        games = wins + draws + losses
-        points = wins + draws / 2
+    for one, other, *numbers in both[:, np.lexsort((both[1], both[0]))].T.tolist():
+        won, drawn, lost, distinct = numbers
+        games = won + drawn + lost
+        points = won + drawn / 2
         cells.append(
             Cell(
-                first=names[order[one]],
-                second=names[order[other]],
+                first=order[one],
+                second=order[other],
                 games=games,
-                wins=wins,
-                draws=draws,
-                losses=losses,
+                wins=won,
+                draws=drawn,
+                losses=lost,
                 points=points,
                 score=_rounded(points / games, 6),
                 distinct=distinct,

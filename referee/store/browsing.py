@@ -9,15 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from referee.store.blocks import downwards
 from referee.store.database import Store
 from referee.store.rows import game_id
 
-_LAST = """SELECT pairing.id, (
-        SELECT max(record.id) & 0xffffffff FROM record
-        WHERE record.id BETWEEN pairing.id << 32 AND pairing.id << 32 | 0xffffffff
-    ) AS last FROM pairing WHERE last IS NOT NULL"""
-_NEWEST = """SELECT id & 0xffffffff, body FROM record
-    WHERE id BETWEEN ? AND ? ORDER BY id DESC LIMIT ?"""
+_LAST = """SELECT id, max(coalesce(loose, 0), coalesce(packed, 0)) & 0xffffffff AS last FROM (
+        SELECT pairing.id AS id, (
+            SELECT max(record.id) FROM record
+            WHERE record.id BETWEEN pairing.id << 32 AND pairing.id << 32 | 0xffffffff
+        ) AS loose, (
+            SELECT block.last FROM block
+            WHERE block.id BETWEEN pairing.id << 32 AND pairing.id << 32 | 0xffffffff
+            ORDER BY block.id DESC LIMIT 1
+        ) AS packed FROM pairing
+    ) WHERE last > 0"""
 
 _MET = """WITH met AS (
         SELECT game.first AS first, game.second AS second, pairing.variant AS variant, game.digest,
@@ -78,7 +83,8 @@ def newest_records(
 ) -> list[tuple[int, bytes]]:
     """Numbers and records of a pairing, the highest number first, between two numbers."""
     keys = game_id(pairing, max(0, above) + 1), game_id(pairing, below - 1)
-    return list(store._rows(_NEWEST, (*keys, most)))
+    with store._sound():
+        return [(key & 0xFFFFFFFF, body) for key, body in downwards(store._rows, *keys, most)]
 
 
 def records_of(store: Store, games: Iterable[tuple[int, int]]) -> dict[tuple[int, int], bytes]:

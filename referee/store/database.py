@@ -12,17 +12,15 @@ they open it.
 from __future__ import annotations
 
 import sqlite3
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec.structs import astuple
+from msgspec.structs import astuple, replace
 
-from referee.store import connect
-from referee.store.buckets import unpack
+from referee.store import blocks, connect
 from referee.store.lock import Lock
 from referee.store.rows import (
     BotRow,
@@ -34,8 +32,12 @@ from referee.store.rows import (
     RulingRow,
     TimeCount,
     game_id,
+    keys_of,
+    ordered,
 )
-from referee.store.trouble import BadStore, StoreFull, StoreRefused, explain
+from referee.store.sums import Sums
+from referee.store.tally import BlameRow, Tally
+from referee.store.trouble import BadStore, StoreFull, StoreRefused, damaged, explain
 
 __all__ = ["BadStore", "Store", "StoreFull"]
 
@@ -45,10 +47,7 @@ _ADD_PAIRING = "INSERT INTO pairing VALUES (?, ?, ?, ?, ?, ?, ?)"
 _ADD_GAME = "INSERT INTO game VALUES (?1 << 32 | ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
 _ADD_RECORD = "INSERT INTO record VALUES (?, ?)"
 _ADD_FAULT = "INSERT INTO fault VALUES (?1 << 32 | ?2, ?3, ?4, ?5, ?6, ?7)"
-_ADD_TIME = """INSERT INTO time VALUES (?, ?, ?, ?)
-    ON CONFLICT (variant, bot, bucket) DO UPDATE SET moves = moves + excluded.moves"""
 _ADD_RULING = "INSERT OR REPLACE INTO ruling VALUES (?1 << 32 | ?2, ?3, ?4, ?5, ?6, ?7)"
-_DROP_RECORD = "DELETE FROM record WHERE id = ?"
 _DROPPED = "dropped"
 _KEY = "id >> 32, id & 0xffffffff"
 
@@ -72,9 +71,10 @@ class Store:
         self._database = database
         self._lock = lock
         self._pairings: dict[int, PairingRow] = {}
-        self._spent: dict[tuple[str, int], list[bytes]] = {}
-        """Packed times by variant and bot, not yet in the database. Each commit writes them as few
-        sums, where each batch would write hundreds."""
+        self._sums = Sums()
+        """Of games that were added since the last commit; not yet in the database."""
+        self._touched: set[int] = set()
+        """Blocks that were given records since the last commit."""
 
     @classmethod
     def create(cls, folder: str | Path, values: Mapping[str, str], bots: Sequence[BotRow]) -> Store:
@@ -145,6 +145,8 @@ class Store:
         """Change how many games a pairing is to have."""
         with self._addition():
             self._database.execute("UPDATE pairing SET games = ? WHERE id = ?", (games, pairing))
+        if pairing in self._pairings:
+            self._pairings[pairing] = replace(self._pairings[pairing], games=games)
 
     def add_games(self, games: Iterable[GameRow], faults: Iterable[FaultRow] = ()) -> int:
         """Add finished games and their faults; how many of the games were new.
@@ -174,7 +176,7 @@ class Store:
         """Let the records of these games go, by key and time; their results stay. What went is
         added to what `dropped` tells."""
         with self._addition():
-            self._database.executemany(_DROP_RECORD, [(key,) for key, _ in keys])
+            blocks.drop(self._database, self._rows, [key for key, _ in keys])
             before = self.dropped() or Dropped(0, "")
             now = Dropped(before.games + len(keys), max(before.last, *(at for _, at in keys)))
             text = msgspec.json.encode(now).decode()
@@ -183,8 +185,8 @@ class Store:
     def commit(self) -> None:
         """Make all that was added safe. Raises StoreFull where the disk does not take it."""
         self._must_write()
-        if self._spent:
-            self._write_times()
+        self._sum_up()
+        self._seal()
         if self._database.in_transaction:
             with self._explained():
                 self._database.execute("COMMIT")
@@ -192,16 +194,18 @@ class Store:
     def _add(self, games: list[GameRow], faults: list[FaultRow]) -> int:
         """Add games none of which is there, and those of the faults that are theirs."""
         with self._addition():
-            spent = self._times_of(games)
-            self._database.executemany(_ADD_GAME, [game[:9] for game in games])
-            self._database.executemany(
-                _ADD_RECORD, [(game[0] << 32 | game[1], game[9]) for game in games]
-            )
+            self._must_be_paired(games)
+            played = [game[:9] for game in games]
+            self._database.executemany(_ADD_GAME, played)
+            records = [(game[0] << 32 | game[1], game[9]) for game in games]
+            self._database.executemany(_ADD_RECORD, records)
+            theirs: list[FaultRow] = []
             if faults:
                 new = {game[:2] for game in games}
-                self._database.executemany(_ADD_FAULT, [row for row in faults if row[:2] in new])
-        for player, packed in spent:
-            self._spent.setdefault(player, []).extend(packed)
+                theirs = [row for row in faults if row[:2] in new]
+                self._database.executemany(_ADD_FAULT, theirs)
+        self._sums.add(games, played, theirs, self._pairings)
+        self._touched.update(blocks.block_of(key) for key, _ in records)
         return len(games)
 
     def _not_there(self, games: list[GameRow]) -> list[GameRow]:
@@ -212,38 +216,31 @@ class Store:
         there = "SELECT 1 FROM game WHERE id = ?"
         return [game for key, game in first.items() if self._first(there, (key,)) is None]
 
-    def _times_of(self, games: list[GameRow]) -> list[tuple[tuple[str, int], list[bytes]]]:
-        """Variant, bot and the packed times of the bot's moves, for the bots of each pairing."""
-        met = {game[0] for game in games}
-        if not met <= self._pairings.keys():
+    def _must_be_paired(self, games: list[GameRow]) -> None:
+        """That the pairings of these games are there, and their bots in them."""
+        if not {game[0] for game in games} <= self._pairings.keys():
             self._pairings = {pairing.id: pairing for pairing in self.pairings()}
         try:
-            pairings = [self._pairings[pairing] for pairing in met]
-            by_bot: dict[int, dict[int, list[bytes]]]
-            by_bot = {row.id: {row.first: [], row.second: []} for row in pairings}
             for game in games:
-                times = by_bot[game[0]]
-                times[game[3]].append(game[10][0])
-                times[game[4]].append(game[10][1])
+                row = self._pairings[game[0]]
+                if not (game[3] in (row.first, row.second) and game[4] in (row.first, row.second)):
+                    raise KeyError(game[3:5])
         except KeyError as error:
             raise ValueError(f"no such pairing, or no such bot in it: {error}") from None
-        return [
-            ((row.variant, bot), packed)
-            for row in pairings
-            for bot, packed in by_bot[row.id].items()
-        ]
 
-    def _write_times(self) -> None:
-        with self._addition():
-            self._database.executemany(
-                _ADD_TIME,
-                [
-                    (variant, bot, bucket, moves)
-                    for (variant, bot), packed in self._spent.items()
-                    for bucket, moves in Counter(unpack(b"".join(packed))).items()
-                ],
-            )
-        self._spent = {}
+    def _sum_up(self) -> None:
+        """Write what was summed up of games that were added, into their transaction."""
+        if self._sums:
+            with self._addition():
+                self._sums.write(self._database, self._pairings)
+
+    def _seal(self) -> None:
+        """Compress the records of which no neighbour is to come, in their transaction."""
+        if self._touched:
+            with self._addition():
+                for block in sorted(self._touched):
+                    blocks.seal(self._database, self._rows, block, self._pairings[block >> 32])
+            self._touched = set()
 
     # What is read.
 
@@ -268,10 +265,16 @@ class Store:
 
     def played(self, pairing: int) -> list[tuple[int, int]]:
         """The numbers of the games that are there, as ranges [from, to], in order."""
+        self._sum_up()
+        row = self._first("SELECT played FROM tally WHERE pairing = ?", (pairing,))
+        last = self._first("SELECT max(id) FROM game WHERE id BETWEEN ? AND ?", keys_of(pairing))
+        if row is not None and last[0] == game_id(pairing, row[0]):
+            # As many games as the highest number says: none is missing, and none need be read.
+            return [(1, row[0])]
         ranges: list[tuple[int, int]] = []
         query = "SELECT id & 0xffffffff FROM game WHERE id BETWEEN ? AND ? ORDER BY id"
         first = last = 0
-        for (number,) in self._rows(query, _within(pairing)):
+        for (number,) in self._rows(query, keys_of(pairing)):
             if number != last + 1 or not first:
                 if first:
                     ranges.append((first, last))
@@ -281,28 +284,39 @@ class Store:
             ranges.append((first, last))
         return ranges
 
-    def columns(self) -> Iterator[list[Columns]]:
-        """All games without their records, in order, in lists of up to 10,000."""
-        return self._chunks(
-            f"SELECT {_KEY}, pair, first, second, points, ending, digest FROM game ORDER BY id"
-        )
+    def columns(self, pairing: int | None = None) -> Iterator[list[Columns]]:
+        """All games, or those of a pairing, without their records, in order, in lists of up to
+        10,000."""
+        query = f"SELECT {_KEY}, pair, first, second, points, ending, digest FROM game"
+        return self._chunks(*ordered(query, "id", pairing))
 
     def records(self, pairing: int | None = None) -> Iterator[tuple[int, int, bytes]]:
         """Pairing, number and record of every game, or of every game of a pairing, in order."""
-        query = f"SELECT {_KEY}, body FROM record"
-        if pairing is None:
-            return self._rows(f"{query} ORDER BY id", at_once=100)
-        query = f"{query} WHERE id BETWEEN ? AND ? ORDER BY id"
-        return self._rows(query, _within(pairing), at_once=100)
+        keys = blocks.ALL if pairing is None else keys_of(pairing)
+        with self._sound():
+            for key, body, _ in blocks.between(self._rows, *keys):
+                yield key >> 32, key & 0xFFFFFFFF, body
 
     def record(self, pairing: int, number: int) -> bytes | None:
-        row = self._first("SELECT body FROM record WHERE id = ?", (game_id(pairing, number),))
-        return None if row is None else row[0]
+        with self._sound():
+            return blocks.one(self._rows, game_id(pairing, number))
 
-    def faults(self) -> Iterator[FaultRow]:
-        """By pairing, number and seat."""
+    def faults(self, pairing: int | None = None) -> Iterator[FaultRow]:
+        """All of them, or those of a pairing, by pairing, number and seat."""
         query = "SELECT game >> 32, game & 0xffffffff, seat, bot, code, turn, detail FROM fault"
-        return map(FaultRow._make, self._rows(f"{query} ORDER BY game, seat"))
+        query, values = ordered(query, "game", pairing)
+        return map(FaultRow._make, self._rows(f"{query}, seat", values))
+
+    def tallies(self) -> Iterator[list[Tally]]:
+        """The running counts of every pairing with games, in order, in lists of up to 10,000; with
+        what was added since the last commit."""
+        self._sum_up()
+        return self._chunks("SELECT * FROM tally ORDER BY pairing")
+
+    def blame(self) -> Iterator[BlameRow]:
+        """How many faults each bot made, by variant, bot and code; those that tables count."""
+        self._sum_up()
+        return map(BlameRow._make, self._rows("SELECT * FROM blame ORDER BY variant, bot, code"))
 
     def rulings(self) -> list[RulingRow]:
         """By pairing and number."""
@@ -311,8 +325,7 @@ class Store:
 
     def times(self) -> Iterator[TimeCount]:
         """By variant, bot and bucket; with what was added since the last commit."""
-        if self._spent:
-            self._write_times()
+        self._sum_up()
         return map(TimeCount._make, self._rows("SELECT * FROM time ORDER BY variant, bot, bucket"))
 
     # How errors leave.
@@ -335,6 +348,14 @@ class Store:
 
     def _first(self, query: str, values: Sequence[object]) -> Any:
         return next(self._rows(query, values, 1), None)
+
+    @contextmanager
+    def _sound(self) -> Iterator[None]:
+        """Records are read, and a block of them may be damaged."""
+        try:
+            yield
+        except blocks.BadBlock as error:
+            raise damaged(self._path, error) from error
 
     @contextmanager
     def _addition(self) -> Iterator[None]:
@@ -367,7 +388,8 @@ class Store:
             raise told from error
 
     def _roll_back(self) -> None:
-        self._spent = {}
+        self._sums.forget()
+        self._touched = set()
         self._pairings = {}
         # Where even this fails, the next to open the database finds it as it was committed.
         with suppress(sqlite3.Error):
@@ -376,8 +398,3 @@ class Store:
     def _must_write(self) -> None:
         if self._lock is None:
             raise RuntimeError("this store was opened to be read")
-
-
-def _within(pairing: int) -> tuple[int, int]:
-    """The keys of a pairing's games: the lowest and the highest that there could be."""
-    return game_id(pairing, 0), game_id(pairing, 0xFFFFFFFF)

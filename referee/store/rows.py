@@ -103,3 +103,15 @@ Columns: TypeAlias = tuple[int, int, int, int, int, int | None, str, int]
 def game_id(pairing: int, number: int) -> int:
     """The one key of a game: games of a pairing lie side by side, in order."""
     return pairing << 32 | number
+
+
+def keys_of(pairing: int) -> tuple[int, int]:
+    """The keys of a pairing's games: the lowest and the highest that there could be."""
+    return game_id(pairing, 0), game_id(pairing, 0xFFFFFFFF)
+
+
+def ordered(query: str, key: str, pairing: int | None) -> tuple[str, tuple[int, ...]]:
+    """The same question in order of the games, of all pairings or of one, and its values."""
+    if pairing is None:
+        return f"{query} ORDER BY {key}", ()
+    return f"{query} WHERE {key} BETWEEN ? AND ? ORDER BY {key}", keys_of(pairing)

@@ -2,9 +2,10 @@
 
 A game's key is its pairing and its number in one integer, which is the row id of the table: a game
 that comes twice cannot be held twice, and the games of a pairing lie side by side. Records are most
-of the bytes and few of the questions, so they have a table of their own, with the same key. That
-the bots of a game are those of its pairing is checked by the store, for a batch at once: two
-foreign keys would cost every game half a microsecond.
+of the bytes and few of the questions, so they have a table of their own, with the same key, and go
+from there into blocks (blocks.py). That the bots of a game are those of its pairing is checked by
+the store, for a batch at once: two foreign keys would cost every game half a microsecond. What
+tables are made of is counted while games come in (tally.py), so that no table has to read them all.
 
 A change of the tables changes `TABLES` and appends a step to `STEPS`: the statements that turn a
 database of the version before into the new one. The version is one more than the number of steps.
@@ -15,6 +16,9 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 from typing import TypeAlias
+
+from referee.store import first_tallies, tally
+from referee.store.blocks import BLOCK
 
 APPLICATION = 0x52_66_54_6E
 """`RfTn`, in the header of the file: tells a tournament from any other SQLite database."""
@@ -81,12 +85,14 @@ TABLES = (
         moves INTEGER NOT NULL,
         PRIMARY KEY (variant, bot, bucket)
     ) WITHOUT ROWID""",
+    *tally.CREATE,
+    BLOCK,
 )
-SMALL = ("value", "bot", "pairing", "game", "fault", "ruling", "time")
-"""All tables but the one that grows with the length of the games."""
+SMALL = ("value", "bot", "pairing", "game", "fault", "ruling", "time", "tally", "digest", "blame")
+"""All tables but those that grow with the length of the games."""
 
 Steps: TypeAlias = Sequence[Sequence[str]]
-STEPS: Steps = ((RULING,),)
+STEPS: Steps = ((RULING,), first_tallies.STEP, (BLOCK,))
 """The first step leads from version 1 to version 2, and so on."""
 
 

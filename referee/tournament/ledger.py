@@ -7,11 +7,13 @@ game: in the store, on the desk, or in a chunk that a worker has. A game is in e
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from operator import mul
 
 import msgspec
 
 from referee.store.database import Store
 from referee.store.rows import BotRow, PairingRow
+from referee.store.tally import KIND_GAMES, KIND_HALF_POINTS
 from referee.tournament.chunk import Batch, Chunk, Contestant, Manner, spans
 from referee.tournament.desk import Desk, missing
 from referee.tournament.entries import Entry
@@ -102,9 +104,9 @@ class Ledger:
                 row = msgspec.structs.replace(row, games=games)
             self._know(self._pairing(row), row)
             self._desk.add(row.id, missing(games, self._store.played(row.id)))
-        for rows in self._store.columns():
-            for pairing, _, _, first, _, points, *_ in rows:
-                self._tallies[pairing].add(first, points)
+        for tallies in self._store.tallies():
+            for pairing, *counts in tallies:
+                self._tallies[pairing].recall(counts)
         self._store.commit()
 
     def _pairing(self, row: PairingRow) -> Pairing:
@@ -210,6 +212,13 @@ class Tally:
         if points is not None:
             self._decided += 1
             self._half += points if seat0 == self._first else 2 - points
+
+    def recall(self, counts: Sequence[int]) -> None:
+        """What the store has counted of earlier games: its COLUMNS."""
+        played, _, given, lost, *pairs = counts
+        self.played += played
+        self._decided += given + lost + sum(map(mul, pairs, KIND_GAMES))
+        self._half += 2 * given + sum(map(mul, pairs, KIND_HALF_POINTS))
 
     def score(self) -> Score:
         return Score(self.played, self._half / 2, self._decided - self._half / 2)

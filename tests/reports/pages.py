@@ -82,14 +82,17 @@ def real(folder: Path, *records: Record) -> Path:
 
 
 def made_up(folder: Path, results: dict[tuple[str, str], str]) -> Path:
-    """A tournament with these results of the first named, in games of one real record."""
+    """A tournament with these results of the first named, in games of one real record.
+
+    It always has the first seat, so each game is a pair by itself.
+    """
     (record, *_) = games("underdog")
     winners = {"1": 0, "0": 1, "=": None}
     return make_real(
         folder,
         {
             pair: [
-                replace(record, players=pair, winner=winners[each], pair=at // 2 + 1)
+                replace(record, players=pair, winner=winners[each], pair=at + 1)
                 for at, each in enumerate(text)
             ]
             for pair, text in results.items()

@@ -5,12 +5,14 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable
+from operator import mul
 from pathlib import Path
 
 import pytest
 
 from referee.store import connect
 from referee.store.database import BadStore, Store
+from referee.store.tally import KIND_GAMES
 from tests.store.processes import rest, writer
 from tests.store.sample import BOTS, PAIRINGS, VALUES, large_game, new_store
 from tests.store.writer import BATCH, COMMITTED, write
@@ -28,6 +30,12 @@ def check_prefix(store: Store) -> int:
     ]
     assert [row.number for row in store.faults()] == list(range(1, there + 1, BATCH))
     assert sum(row.moves for row in store.times()) == 3 * there
+    # Every third game is unrated, and no two are copies.
+    rated = there - there // 3
+    tallies = [row for rows in store.tallies() for row in rows]
+    assert [row[:3] for row in tallies] == ([(1, there, rated)] if there else [])
+    assert sum(sum(map(mul, row[5:], KIND_GAMES)) for row in tallies) == rated
+    assert sum(row.faults for row in store.blame()) == there // BATCH
     return there
 
 

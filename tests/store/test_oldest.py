@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -36,7 +37,13 @@ def folder(tmp_path: Path) -> Path:
         tmp_path / "t",
         {
             pair: [
-                replace(record, players=pair, game=f"{at + 1}-{n + 1}", started=day(3 * n + at))
+                replace(
+                    record,
+                    players=pair,
+                    game=f"{at + 1}-{n + 1}",
+                    started=day(3 * n + at),
+                    notes={"0": random.Random(3 * n + at).randbytes(300).hex()},
+                )
                 for n in range(GAMES // 3)
             ]
             for at, pair in enumerate(names)

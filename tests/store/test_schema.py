@@ -77,7 +77,7 @@ def test_a_step_that_fails_undoes_them_all(tmp_path: Path) -> None:
 def test_the_tables_are_those_that_the_steps_lead_to(tmp_path: Path) -> None:
     new_store(tmp_path).close()
     assert at_version(tmp_path / connect.FILE) == schema.newest(schema.STEPS)
-    assert {table.split()[2] for table in schema.TABLES} == {*schema.SMALL, "record"}
+    assert {table.split()[2] for table in schema.TABLES} == {*schema.SMALL, "record", "block"}
 
 
 def test_an_older_tournament_is_brought_up_to_date_when_it_is_resumed(
@@ -100,10 +100,11 @@ def test_an_older_tournament_is_read_as_it_is(old: Path, monkeypatch: pytest.Mon
     assert at_version(old / connect.FILE) == newest
 
 
-def without_rulings(folder: Path) -> Path:
+def first_tables(folder: Path) -> Path:
     """The folder as version 1 had it."""
     database = sqlite3.connect(folder / connect.FILE, isolation_level=None)
-    database.execute("DROP TABLE ruling")
+    for table in ("ruling", "tally", "digest", "blame", "block"):
+        database.execute(f"DROP TABLE {table}")
     database.execute("PRAGMA user_version = 1")
     database.close()
     return folder
@@ -111,7 +112,7 @@ def without_rulings(folder: Path) -> Path:
 
 def test_version_1_had_no_rulings_and_gets_them(old: Path) -> None:
     ruling = RulingRow(1, 3, "award", 1, "copied", "Ada", "2026-11-16T12:00:00.000Z")
-    with Store.read(without_rulings(old)) as store:
+    with Store.read(first_tables(old)) as store:
         assert store.rulings() == []
         assert store.played(1) == [(1, 10)]
     assert at_version(old / connect.FILE) == 1
@@ -132,7 +133,7 @@ def test_the_steps_make_the_same_tables_as_a_new_tournament_has(old: Path) -> No
         return found
 
     new = tables(old / connect.FILE)
-    Store.open(without_rulings(old)).close()
+    Store.open(first_tables(old)).close()
     assert tables(old / connect.FILE) == new
 
 

@@ -16,7 +16,7 @@ from referee.reports.html.progress import Progress, progress
 from referee.reports.rulings import Ruled
 from referee.reports.standings import Standings, Timing
 from referee.reports.tables.notes import closing_notes, notes
-from referee.reports.variant_table import PAIR_BITS, Terms, VariantTable
+from referee.reports.variant_table import Terms, VariantTable
 from referee.store.rows import BotRow, PairingRow
 from referee.verdict import MEANINGS
 from referee.version import __version__
@@ -28,6 +28,8 @@ MOST_DETAILS = 100
 
 DRAWN = 2
 NOBODY = 3
+PAIR_BITS = 32
+"""A pair's number in ratings: that of its pairing, shifted so far, and its own."""
 
 Raw = tuple[int, int, bytes]
 """Pairing, number, record."""

@@ -45,6 +45,11 @@ def pairings(spec: Spec, players: Players, scores: Scores) -> list[Pairing]:
     return _PAIRINGS[spec.format](spec, players, scores)
 
 
+def has_rounds(spec: Spec) -> bool:
+    """Whether the format draws rounds from results, so that there is a bracket to tell of."""
+    return spec.format in _BRACKETS
+
+
 def bracket(spec: Spec, players: Players, scores: Scores) -> list[Round]:
     """Who met whom in which round, and who went on why; empty where rounds mean nothing."""
     draw = _BRACKETS.get(spec.format)

@@ -1,0 +1,175 @@
+"""The store at size: how fast games are written, what they take, and how soon there are standings.
+
+    make bench-store
+
+Plays a few hundred real games, fills a store with as many rows as are asked for by the store's own
+writer, each with one of the real records and a result by chance, and times `referee standings` from
+start to end. `--keep DIR` leaves the store there, and measures one that is there already.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from itertools import combinations, islice
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from referee.store.buckets import pack_by_seat
+from referee.store.connect import FILE
+from referee.store.database import Store
+from referee.store.rows import BotRow, FaultRow, GameRow, PairingRow
+from referee.tournament.spec import Spec
+
+COMMIT_GAMES = 10_000
+"""As many as a quick tournament plays in a second."""
+FAULTY = 0.01
+COPIES = 0.05
+
+
+def real_records(games: int) -> list[bytes]:
+    """Of a match between two sample bots."""
+    with tempfile.TemporaryDirectory(prefix="referee-bench-") as folder:
+        words = ("--bot", "random", "--bot", "counter", "--games", str(games), "--out", "t")
+        command = [sys.executable, "-m", "referee", "tournament", *words, "--sandbox", "none"]
+        subprocess.run(command, cwd=folder, check=True, capture_output=True)
+        with Store.read(Path(folder) / "t") as store:
+            return [body for _, _, body in store.records()]
+
+
+def rows_of(
+    row: PairingRow, edge: float, bodies: list[bytes], times: list[tuple[bytes, bytes]], seed: int
+) -> Iterator[tuple[GameRow, FaultRow | None]]:
+    """The games of a pairing; the first bot has the edge."""
+    draw = np.random.default_rng(seed)
+    points = draw.choice(3, row.games, p=((1 - edge) * 0.95, 0.05, edge * 0.95))
+    digests = draw.integers(-(1 << 63), 1 << 63, row.games)
+    chance = draw.random(row.games)
+    digests[chance < COPIES] = digests[0]
+    which = draw.integers(0, len(bodies), row.games)
+    columns = (points.tolist(), digests.tolist(), (chance > 1 - FAULTY).tolist(), which.tolist())
+    for number, (own, digest, faulty, at) in enumerate(zip(*columns, strict=True), start=1):
+        even = number % 2 == 0
+        seats = (row.second, row.first) if even else (row.first, row.second)
+        half = 2 - own if even else own
+        fault = None
+        if faulty and half != 1:
+            seat = half // 2
+            fault = FaultRow(row.id, number, seat, seats[seat], "timeout", 3, "no answer")
+        ending = "rules" if fault is None else "timeout"
+        yield (
+            GameRow(
+                *(row.id, number, (number + 1) // 2, seats[0], seats[1], half),
+                ending=ending,
+                plays=13,
+                digest=digest,
+                record=bodies[at],
+                times=times[at],
+            ),
+            fault,
+        )
+
+
+def fill(folder: Path, games: int, bots: int) -> dict[str, float]:
+    """A round-robin of so many bots with so many games."""
+    bodies = real_records(600)
+    decoded = [msgspec.msgpack.decode(body) for body in bodies]
+    times = [
+        pack_by_seat([seat for seat, _ in record["moves"]], record["spent_us"])
+        for record in decoded
+    ]
+    pairs = list(combinations(range(1, bots + 1), 2))
+    each = max(2, games // len(pairs) // 2 * 2)
+    rows = [PairingRow(at, 1, "underdog", *pair, each) for at, pair in enumerate(pairs, start=1)]
+    spec = Spec(name="bench", variants=("underdog",), games=each)
+    values = {"name": "bench", "spec": msgspec.json.encode(spec).decode(), "seed": "s"}
+    named = [BotRow(at, f"bot{at:05}", "1", "", "{}") for at in range(1, bots + 1)]
+    draw = random.Random(1)
+    strength = [0.0, *(draw.gauss(0, 0.8) for _ in named)]
+    made = 0
+    began = time.perf_counter()
+    with Store.create(folder, values, named) as store:
+        store.add_pairings(rows)
+        store.commit()
+        since = 0
+        for row in rows:
+            edge = 1 / (1 + 2.718 ** (strength[row.second] - strength[row.first]))
+            found = rows_of(row, edge, bodies, times, row.id)
+            while batch := list(islice(found, 1000)):
+                store.add_games(
+                    [game for game, _ in batch], [fault for _, fault in batch if fault is not None]
+                )
+                since += len(batch)
+                if since >= COMMIT_GAMES:
+                    store.commit()
+                    made, since = made + since, 0
+                    print(f"\r  {made:,} games", end="", file=sys.stderr, flush=True)
+        store.set_value("finished", "2026-11-16T00:00:00Z")
+        store.commit()
+    took = time.perf_counter() - began
+    print(f"\r  {made + since:,} games in {took:.0f} s", file=sys.stderr, flush=True)
+    return {
+        "games": made + since,
+        "write_us": took * 1e6 / (made + since),
+        "plain_record_bytes": sum(map(len, bodies)) / len(bodies),
+    }
+
+
+def standings_s(folder: Path, *words: str) -> float:
+    """The command from its start to its end."""
+    command = [sys.executable, "-m", "referee", "standings", str(folder), *words]
+    began = time.perf_counter()
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return time.perf_counter() - began
+
+
+def record_us(folder: Path, asked: int = 500) -> float:
+    """One record of a game somewhere."""
+    draw = random.Random(2)
+    with Store.read(folder) as store:
+        rows = store.pairings()
+        keys = [(row.id, draw.randint(1, row.games)) for row in draw.choices(rows, k=asked)]
+        began = time.perf_counter()
+        for pairing, number in keys:
+            if store.record(pairing, number) is None:
+                raise SystemExit(f"game {pairing}-{number} has no record")
+        return (time.perf_counter() - began) * 1e6 / asked
+
+
+def measure(folder: Path, games: int, bots: int) -> dict[str, float]:
+    found: dict[str, float] = {"bots": bots}
+    if not (folder / FILE).exists():
+        found |= fill(folder, games, bots)
+    with Store.read(folder) as store:
+        found["games"] = sum(store.counts().values())
+    found["bytes_a_game"] = (folder / FILE).stat().st_size / found["games"]
+    found["standings_s"] = min(standings_s(folder) for _ in range(3))
+    found["standings_json_s"] = standings_s(folder, "--json")
+    found["record_us"] = record_us(folder)
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--games", type=int, default=1_000_000)
+    parser.add_argument("--bots", type=int, default=100)
+    parser.add_argument("--keep", type=Path)
+    asked = parser.parse_args()
+    if asked.keep is not None:
+        found = measure(asked.keep, asked.games, asked.bots)
+    else:
+        with tempfile.TemporaryDirectory(prefix="referee-bench-") as folder:
+            found = measure(Path(folder) / "t", asked.games, asked.bots)
+    print(json.dumps({name: round(value, 3) for name, value in found.items()}))
+
+
+if __name__ == "__main__":
+    main()

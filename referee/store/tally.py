@@ -1,0 +1,192 @@
+"""Running counts of a pairing: all that tables need of its games, in one row.
+
+A pair of games shares its chance, so that what errors are made of is the outcome of a pair, not of
+a game. Seen from the pairing's first bot a pair has a letter for each seat: won, drawn, lost, or n
+for no rated game, because it was not played yet or was void. Fifteen of these kinds have a game in
+them, and wins, draws, losses, points and the errors clustered by pairs all follow from how many
+pairs are of which kind.
+
+A game has a partner if the schedule gave it one: games 2p−1 and 2p are pair p, and the pairing's
+first bot has seat 0 in the odd one. Any other game is a pair by itself.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
+
+from referee.store.rows import FaultRow, PairingRow, game_id
+from referee.verdict import PRECEDENCE, UNRATED, Ending
+
+KINDS = ("nl", "nd", "nw", "ln", "ll", "ld", "lw", "dn", "dl", "dd", "dw", "wn", "wl", "wd", "ww")
+"""Kinds of pairs: how the pairing's first bot did in seat 0, then in seat 1."""
+KIND_GAMES = tuple(sum(seat != "n" for seat in kind) for kind in KINDS)
+KIND_HALF_POINTS = tuple(sum({"w": 2, "d": 1}.get(seat, 0) for seat in kind) for kind in KINDS)
+"""Of the pairing's first bot, in a pair of each kind."""
+COLUMNS = ("played", "different", "forfeits_first", "forfeits_second", *KINDS)
+"""All games; rated ones that are no copies of others of the same two bots in the same variant, so
+that over all pairings in which they met it is how many different games there are; games that either
+bot was given, since the other would not start; pairs of each kind."""
+_PLAYED, _DIFFERENT, _FORFEITS_FIRST, _FORFEITS_SECOND = range(4)
+_FIRST_KIND = 3
+"""A kind is a number from 1 to 15, four times the one letter and the other; the columns of the
+first of them comes after so many."""
+
+_UNRATED = frozenset(ending.value for ending in UNRATED)
+_FORFEIT = Ending.FORFEIT.value
+COUNTED = frozenset(code.value for code in (*PRECEDENCE, Ending.FORFEIT))
+"""The faults that a table counts."""
+
+CREATE = (
+    f"""CREATE TABLE tally (
+        pairing INTEGER PRIMARY KEY REFERENCES pairing,
+        {", ".join(f"{column} INTEGER NOT NULL" for column in COLUMNS)}
+    )""",
+    """CREATE TABLE digest (
+        pairing INTEGER NOT NULL,
+        digest INTEGER NOT NULL,
+        PRIMARY KEY (pairing, digest)
+    ) WITHOUT ROWID""",
+    """CREATE TABLE blame (
+        variant TEXT NOT NULL,
+        bot INTEGER NOT NULL REFERENCES bot,
+        code TEXT NOT NULL,
+        faults INTEGER NOT NULL,
+        PRIMARY KEY (variant, bot, code)
+    ) WITHOUT ROWID""",
+)
+"""`digest` holds each of the different rated games of two bots in a variant, under the first
+pairing in which they met there; `tally.different` counts those that its pairing added. Faults are
+counted by variant: no table asks for less."""
+
+ADD_TALLY = f"""INSERT INTO tally VALUES ({", ".join("?" * (1 + len(COLUMNS)))})
+    ON CONFLICT (pairing) DO UPDATE SET
+    {", ".join(f"{column} = tally.{column} + excluded.{column}" for column in COLUMNS)}"""
+ADD_DIGEST = "INSERT INTO digest VALUES (?, ?) ON CONFLICT DO NOTHING"
+ADD_BLAME = """INSERT INTO blame VALUES (?, ?, ?, ?)
+    ON CONFLICT (variant, bot, code) DO UPDATE SET faults = blame.faults + excluded.faults"""
+
+Played: TypeAlias = tuple[int, int, int, int, int, int | None, str, int, int]
+"""A GameRow without its record and times."""
+Tally: TypeAlias = tuple[int, ...]
+"""A pairing, and its COLUMNS."""
+PairKey: TypeAlias = tuple[int, int]
+"""A pairing, and the number of a pair in it."""
+
+
+class BlameRow(NamedTuple):
+    """How many faults of this kind a bot made."""
+
+    variant: str
+    bot: int
+    code: str
+    faults: int
+
+
+class Change(NamedTuple):
+    """What new games change in the running counts."""
+
+    tallies: dict[int, list[int]]
+    """What is added to each of COLUMNS, by pairing; different games are not counted yet."""
+    digests: dict[int, list[int]]
+    """Of rated games, by pairing."""
+    blame: list[BlameRow]
+
+
+def kind_of(game: Sequence[object], pairing: PairingRow) -> int:
+    """The kind of a pair in which this is the only game; 0 for one that is not rated."""
+    first, points, ending = game[3], game[5], game[6]
+    if points is None or ending in _UNRATED:
+        return 0
+    assert isinstance(points, int)
+    return (1 + points) << 2 if first == pairing.first else 3 - points
+
+
+def pair_of(game: Sequence[object], pairing: PairingRow) -> int:
+    """The number of the pair that the schedule put this game in; 0 for a pair by itself."""
+    number, pair, first = game[1], game[2], game[3]
+    assert isinstance(number, int)
+    even = number % 2 == 0
+    scheduled = pair == (number + 1) // 2 and (first != pairing.first) == even
+    return (number + 1) // 2 if scheduled else 0
+
+
+def halves(games: Iterable[Played], pairings: Mapping[int, PairingRow]) -> dict[PairKey, int]:
+    """The pairs of which one game is among these and rated, and the number of the other game."""
+    found: dict[PairKey, int] = {}
+    for game in games:
+        row = pairings[game[0]]
+        pair = pair_of(game, row)
+        if pair and kind_of(game, row):
+            key = (game[0], pair)
+            if key in found:
+                del found[key]
+            else:
+                found[key] = game[1] + 1 if game[1] % 2 else game[1] - 1
+    return found
+
+
+def change_by(
+    games: Sequence[Played],
+    faults: Iterable[FaultRow],
+    pairings: Mapping[int, PairingRow],
+    there: Mapping[PairKey, int],
+) -> Change:
+    """What these games change; `there` is the kind that a pair of theirs was of without them."""
+    changes: dict[int, list[int]] = {}
+    digests: dict[int, list[int]] = {}
+    pairs: dict[PairKey, int] = {}
+    for game in games:
+        pairing = game[0]
+        row = pairings[pairing]
+        change = changes.get(pairing)
+        if change is None:
+            change = changes[pairing] = [0] * len(COLUMNS)
+            digests[pairing] = []
+        change[_PLAYED] += 1
+        kind = kind_of(game, row)
+        if not kind:
+            continue
+        digests[pairing].append(game[8])
+        pair = pair_of(game, row)
+        if pair:
+            key = (pairing, pair)
+            pairs[key] = pairs.get(key, 0) + kind
+        else:
+            change[_FIRST_KIND + kind] += 1
+    for key, kind in pairs.items():
+        before = there.get(key, 0)
+        change = changes[key[0]]
+        change[_FIRST_KIND + before + kind] += 1
+        if before:
+            change[_FIRST_KIND + before] -= 1
+    return Change(changes, digests, _blame(games, list(faults), pairings, changes))
+
+
+def _blame(
+    games: Sequence[Played],
+    faults: list[FaultRow],
+    pairings: Mapping[int, PairingRow],
+    changes: Mapping[int, list[int]],
+) -> list[BlameRow]:
+    """The faults of these games; who is given a game by forfeit goes into the changes."""
+    counted = [fault for fault in faults if fault.code in COUNTED]
+    if not counted:
+        return []
+    seats = {game[:2]: game[3:5] for game in games}
+    alone = Counter(fault[:2] for fault in counted)
+    for fault in counted:
+        # A game in which both forfeited is void: nobody is given it.
+        if fault.code == _FORFEIT and alone[fault[:2]] == 1:
+            first, second = seats[fault[:2]]
+            winner = second if first == fault.bot else first
+            given = winner == pairings[fault.pairing].first
+            changes[fault.pairing][_FORFEITS_FIRST if given else _FORFEITS_SECOND] += 1
+    made = Counter((pairings[fault.pairing].variant, fault.bot, fault.code) for fault in counted)
+    return [BlameRow(*key, faults) for key, faults in made.items()]
+
+
+def partner_keys(missing: Mapping[PairKey, int]) -> dict[int, PairKey]:
+    """The keys of the other games of these pairs."""
+    return {game_id(pair[0], number): pair for pair, number in missing.items()}
