@@ -248,9 +248,9 @@ def _results(setting: Setting, counted: Tallied, variant: str | None) -> Results
     for (where, bot, code), number in counted.blame.items():
         if variant in (None, where):
             faults[bot, code] += number
-    if variant is None:
+    here = np.array([variant in (None, row.variant) for row in rows], np.bool_)
+    if here.all():
         return Results(first, second, counted.tallies, faults)
-    here = np.array([row.variant == variant for row in rows], np.bool_)
     return Results(first[here], second[here], counted.tallies.of(here), faults)
 
 
@@ -287,7 +287,7 @@ class _Definition(Struct):
 def _players(setting: Setting, variant: str) -> dict[int, str]:
     """Those who play a variant, met or not, by their number in the store."""
     rows = [row for row in setting.pairings if row.variant == variant]
-    met = {bot for row in rows for bot in (row.first, row.second)}
+    met = {row.first for row in rows} | {row.second for row in rows}
     return {
         bot.id: bot.name for bot in setting.bots if bot.id in met or _definition(bot).plays(variant)
     }

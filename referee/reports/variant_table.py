@@ -64,7 +64,7 @@ class Row(Struct, frozen=True, kw_only=True):
     """By blame code."""
 
 
-class Cell(Struct, frozen=True, kw_only=True):
+class Cell(Struct, frozen=True, kw_only=True, gc=False):
     """How one bot did against another. Each two that met have two cells, one from each side."""
 
     first: str
@@ -272,8 +272,8 @@ def _cells(counts: Counts, different: Ints, order: list[str]) -> list[Cell]:
         ]
     )
     cells: list[Cell] = []
-    for one, other, *numbers in both[:, np.lexsort((both[1], both[0]))].T.tolist():
-        won, drawn, lost, distinct = numbers
+    columns = (column.tolist() for column in both[:, np.lexsort((both[1], both[0]))])
+    for one, other, won, drawn, lost, distinct in zip(*columns, strict=True):
         games = won + drawn + lost
         points = won + drawn / 2
         cells.append(
@@ -285,7 +285,7 @@ def _cells(counts: Counts, different: Ints, order: list[str]) -> list[Cell]:
                 draws=drawn,
                 losses=lost,
                 points=points,
-                score=_rounded(points / games, 6),
+                score=round(points / games, 6),
                 distinct=distinct,
             )
         )

@@ -20,7 +20,7 @@ class BotRow(Struct, frozen=True):
     """Why it plays no more; None while it does."""
 
 
-class PairingRow(Struct, frozen=True):
+class PairingRow(Struct, frozen=True, gc=False):
     """Two bots that meet for a number of games of one variant."""
 
     id: int

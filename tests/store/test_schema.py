@@ -125,6 +125,15 @@ def test_version_1_had_no_rulings_and_gets_them(old: Path) -> None:
         assert len(list(store.records())) == 10
 
 
+def test_a_large_tournament_is_brought_up_to_date_as_well(
+    old: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connect, "CHECKED_BYTES", 0)
+    with Store.open(first_tables(old)) as store:
+        assert store.played(1) == [(1, 10)]
+    assert at_version(old / connect.FILE) == schema.newest(schema.STEPS)
+
+
 def test_the_steps_make_the_same_tables_as_a_new_tournament_has(old: Path) -> None:
     def tables(path: Path) -> set[str]:
         database = sqlite3.connect(path)
