@@ -112,9 +112,9 @@ class Dropping:
         if not self._dropped:
             return
         name, games = season.row.name, self._dropped
-        self._journal.info("records dropped", season=name, games=games, last=self._last)
         what = f"dropped the records of {games} games of the season {name}, up to {self._last}"
         self._house.journal.add("the daemon", what)
+        self._journal.info("records dropped", season=name, games=games, last=self._last)
         self._dropped = 0
 
 

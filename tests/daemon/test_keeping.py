@@ -61,8 +61,8 @@ def test_old_records_go_and_it_is_said(tmp_path: Path) -> None:
         assert told == "Records are kept for 4.16667e-07 days\n"
         wait_for(lambda: "records dropped" in daemon.said, "records to be dropped")
         with daemon.house() as house:
-            (entry, *_) = [row for row in house.journal.recent() if row.who == "the daemon"]
-            assert entry.what.startswith("dropped the records of ")
+            kept = [row.what for row in house.journal.recent() if row.who == "the daemon"]
+            assert any(what.startswith("dropped the records of ") for what in kept), kept
         assert daemon.stop() == 0, daemon.said
     with Store.read(daemon.season) as store:
         dropped = store.dropped()
