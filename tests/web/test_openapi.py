@@ -57,7 +57,8 @@ def test_a_fuzzer_finds_nothing(own: Contest, tmp_path: Path) -> None:
                 *("--header", f"Authorization: Bearer {own.organiser}"),
                 *("--checks", "all", "--exclude-checks", "positive_data_acceptance"),
                 *("--phases", "coverage,fuzzing", "--max-time", str(FUZZ_S)),
-                *("--workers", "2", "--max-examples", "100", "--seed", "1"),
+                # One: in Python 3.11 two threads that parse at once can end in a SystemError.
+                *("--workers", "1", "--max-examples", "100", "--seed", "1"),
                 *("--no-color", "--warnings", "off"),
             ],
             cwd=tmp_path,
