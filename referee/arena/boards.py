@@ -184,7 +184,8 @@ class Boards:
 
     def deal(self) -> list[Happening]:
         """Begin what can begin; what has ended, and which matches are over."""
-        told: list[Happening] = []
+        # First what moved: the last moves of a game come before its record.
+        told, self.following.told = self.following.told, []
         while self._changed:
             contest = self._changed.pop()
             contest.marked = False
@@ -197,7 +198,7 @@ class Boards:
                 told.append(_over(contest))
         if self.following.told:
             told += self.following.told
-            self.following.told.clear()
+            self.following.told = []
         return told
 
     def _deal(self, contest: Contest) -> None:

@@ -212,7 +212,11 @@ class Coordinator:
 
     def _is_here(self, player: Player) -> bool:
         """Whether it can be given games: bots that connect have to be connected."""
-        return not player.connected or player.contestant.bot.name in self._guests
+        if not player.connected:
+            return True
+        guest = self._guests.get(player.contestant.bot.name)
+        # One that came back as another version is another player.
+        return guest is not None and guest.version.id == player.id
 
     def _follow_season(self) -> None:
         wanted = self._house.seasons.current()

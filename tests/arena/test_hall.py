@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from referee.arena.happenings import Began, Ended, HallTerms, Moved
+from referee.arena.happenings import Began, Ended, HallTerms, Moved, Played
 from referee.links.keys import new_keys
 from tests.arena.hosting import Message, endings, hosting, silence
 
@@ -187,6 +187,9 @@ def test_followers_see_what_both_seats_know() -> None:
             assert end.players == record.players
             moved = [each for each in host.all(Moved) if each.game == end.game]
             assert moved[-1].move_number == len(record.moves)
+            # Whoever keeps the record tells of it: nothing may come after that.
+            kept = next(each for each in host.all(Played) if each.record.game == end.game)
+            assert host.happened.index(moved[-1]) < host.happened.index(kept)
         assert any(line for each in host.all(Moved) for line in each.lines)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
 import socket
 import subprocess
 import sys
@@ -16,12 +17,15 @@ from referee.bots.confinement.levels import Level
 from referee.bots.confinement.probe import holds
 from referee.links.keys import write_keys
 from referee.record import Record
+from referee.store.connect import FILE
 from referee.store.database import Store
 from referee.store.house import House
 from referee.tournament.spec import Spec
+from tests.arena.playing import ROOT
 from tests.daemon.serving import PATIENCE_S, Daemon, nothing_left, processes_of, serving, wait_for
 
 HALL = ("--no-web", "--bots", "tcp://127.0.0.1:0", "--variant", "underdog", "--variant", "deck")
+SLOW = "def answer(game, turn):\n    time.sleep(0.01)"
 
 
 @contextlib.contextmanager
@@ -190,6 +194,56 @@ def test_a_tournament_waits_for_whoever_connects(tmp_path: Path) -> None:
 
                 wait_for(over, f"the end of the tournament; {daemon.said}")
         assert daemon.stop() == 0
+
+
+def test_another_version_does_not_play_for_the_one_that_entered(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    alpha, beta = two_tokens(data)
+    spec = Spec(name="cup", variants=("underdog",), bots=("alpha", "beta"), games=100)
+    with serving(data, *HALL) as daemon:
+        to = endpoint(daemon)
+        with connected("lowest", to, "--name", "beta", "--token", beta):
+            with (
+                connected(version(1, tmp_path), to, "--name", "alpha", "--token", alpha),
+                daemon.house() as house,
+            ):
+                wait_for(lambda: daemon.said.count("connected bot=") == 2, "both")
+                row = house.tournaments.ask(msgspec.json.encode(spec).decode(), by="a test")
+                folder = house.tournaments.folder(row)
+                wait_for(lambda: games_of(folder), f"games of the tournament; {daemon.said}")
+            with connected(version(2, tmp_path), to, "--name", "alpha", "--token", alpha):
+                # It plays on the ladder meanwhile.
+                wait_for(lambda: any("alpha v2" in pair for pair in met(daemon)), "alpha v2")
+                before = games_of(folder)
+                daemon.wait_for_games(len(daemon.games()))
+                assert before < 100
+                assert games_of(folder) == before
+            with (
+                connected(version(1, tmp_path), to, "--name", "alpha", "--token", alpha),
+                daemon.house() as house,
+            ):
+                wait_for(lambda: house.tournaments.get(row.id).state == "finished", "its end")
+        assert games_of(folder) == 100
+        assert daemon.stop() == 0
+
+
+def version(number: int, tmp_path: Path) -> str:
+    """A slow bot that plays a game at a time; its hello says which version it is."""
+    folder = tmp_path / f"version{number}"
+    if not folder.exists():
+        shutil.copytree(ROOT / "sample_bots/random", folder)
+        script = folder / "bot.py"
+        text = script.read_text()
+        text = text.replace('"games_at_once": 64', f'"games_at_once": 1, "version": "{number}"')
+        script.write_text(text.replace("def answer(game, turn):", SLOW))
+    return str(folder)
+
+
+def games_of(folder: Path) -> int:
+    if not (folder / FILE).exists():
+        return 0
+    with Store.read(folder) as store:
+        return sum(store.counts().values())
 
 
 @pytest.mark.parametrize("known", [True, False])
