@@ -118,6 +118,9 @@ class HallProcess:
         self._wire = wire
         self._now = now
         self._playing: dict[int, Playing] = {}
+        self._arrivals: dict[str, int] = {}
+        """The last one of each name."""
+        self._arrived = 0
         self._counted = 0.0
         public = keys_of(order.secret).public if order.secret is not None else None
         wire.send(Opened(endpoint=self._router.endpoint, public=public))
@@ -176,8 +179,17 @@ class HallProcess:
         out = [place for place, each in enumerate((chunk.first, chunk.second)) if each.out]
         if out:
             self._forfeit(match, out)
-        else:
+        elif self._are_here(order):
             self.hall.seat(match)
+        else:
+            self._over(MatchOver(chunk.id, list(match.orders)))
+
+    def _are_here(self, order: Play) -> bool:
+        """Whether those are in the hall that were there when the order was given."""
+        return all(
+            self._arrivals.get(name) == arrival
+            for name, arrival in zip(order.guests, order.arrivals, strict=True)
+        )
 
     def _forfeit(self, match: Match, out: Sequence[int]) -> None:
         """These two are out, or one of them: nothing is played."""
@@ -199,8 +211,13 @@ class HallProcess:
             case MatchOver():
                 self._over(happening)
             case Arrived(name, hello, address):
-                self._wire.send(GuestCame(name=name, hello=hello, address=address))
+                self._arrived += 1
+                self._arrivals[name] = self._arrived
+                self._wire.send(
+                    GuestCame(name=name, hello=hello, address=address, arrival=self._arrived)
+                )
             case Departed(name, why):
+                self._arrivals.pop(name, None)
                 self._wire.send(GuestLeft(name, why))
             case Began() | Moved() | Ended():
                 self._wire.send(live_report(happening))

@@ -53,6 +53,8 @@ class Play(Struct, frozen=True, kw_only=True, tag="play"):
     chunk: Chunk
     guests: tuple[str, str]
     """The names under which the chunk's first and second contestant are connected."""
+    arrivals: tuple[int, int]
+    """Which arrivals of theirs are meant: whoever came under such a name since then is another."""
 
 
 class CallOff(Struct, frozen=True, tag="call off"):
@@ -95,6 +97,8 @@ class GuestCame(Struct, frozen=True, kw_only=True, tag="guest came"):
     hello: HelloReceived
     """Without its token."""
     address: str
+    arrival: int
+    """The number of this arrival, among all."""
 
 
 class GuestLeft(Struct, frozen=True, tag="guest left"):

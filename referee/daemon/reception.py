@@ -80,7 +80,8 @@ class Reception:
         self.counters = Counters(
             connected=0, away=0, open_games=0, answers=0, refused={}, dropped={}
         )
-        self.guests: set[str] = set()
+        self.guests: dict[str, int] = {}
+        """Who is there, and the number of its arrival."""
         self._secret = None if is_local(endpoint) else _server_secret(data)
         self._endpoint = endpoint
         self._floor = floor
@@ -254,17 +255,17 @@ class Reception:
             self._journal.error("the hall failed", why=report.why)
 
     def _came(self, report: GuestCame) -> None:
-        self.guests.add(report.name)
+        self.guests[report.name] = report.arrival
         if not self._relays.knows(report.name):
             self._on_guest(replace(report, hello=replace(report.hello, token=None)))
         for waiting in list(self._waiting.values()):
             chunk = waiting.chunk
-            if {chunk.first.bot.name, chunk.second.bot.name} <= self.guests:
+            if {chunk.first.bot.name, chunk.second.bot.name} <= self.guests.keys():
                 del self._waiting[chunk.id]
                 self._play(chunk)
 
     def _left(self, report: GuestLeft) -> None:
-        self.guests.discard(report.name)
+        self.guests.pop(report.name, None)
         if not self._relays.knows(report.name):
             self._on_guest(report)
             for waiting in list(self._waiting.values()):
@@ -272,7 +273,10 @@ class Reception:
                     self._done(waiting.chunk.id)
 
     def _play(self, chunk: Chunk) -> None:
-        self._send(Play(chunk=chunk, guests=(chunk.first.bot.name, chunk.second.bot.name)))
+        first, second = chunk.first.bot.name, chunk.second.bot.name
+        # Of a game that is lost by forfeit nobody need be there.
+        arrivals = (self.guests.get(first, 0), self.guests.get(second, 0))
+        self._send(Play(chunk=chunk, guests=(first, second), arrivals=arrivals))
 
     def _miss(self, chunk: Chunk, why: str) -> None:
         """Not everybody came. It is nobody's fault where those came that are started here."""

@@ -228,15 +228,20 @@ def test_another_version_does_not_play_for_the_one_that_entered(tmp_path: Path) 
 
 
 def version(number: int, tmp_path: Path) -> str:
-    """A slow bot that plays a game at a time; its hello says which version it is."""
+    """A slow bot that plays a game at a time, in this version."""
     folder = tmp_path / f"version{number}"
     if not folder.exists():
         shutil.copytree(ROOT / "sample_bots/random", folder)
-        script = folder / "bot.py"
-        text = script.read_text()
-        text = text.replace('"games_at_once": 64', f'"games_at_once": 1, "version": "{number}"')
-        script.write_text(text.replace("def answer(game, turn):", SLOW))
+        edit(folder / "bot.py", '"games_at_once": 64', '"games_at_once": 1')
+        edit(folder / "bot.py", "def answer(game, turn):", SLOW)
+        edit(folder / "bot.toml", 'version = "1.0"', f'version = "{number}"')
     return str(folder)
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
 
 
 def games_of(folder: Path) -> int:

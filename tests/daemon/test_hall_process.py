@@ -189,8 +189,11 @@ def chunk(
     )
 
 
-def play(number: int = 7, **how: Any) -> Play:
-    return Play(chunk=chunk(number, **how), guests=("a", "b"))
+def play(coordinator: Coordinator, number: int = 7, **how: Any) -> Play:
+    """An order for those who are there now."""
+    last = {came.name: came.arrival for came in coordinator.all(GuestCame)}
+    arrivals = (last.get("a", 0), last.get("b", 0))
+    return Play(chunk=chunk(number, **how), guests=("a", "b"), arrivals=arrivals)
 
 
 def test_a_chunk_is_played_and_reported() -> None:
@@ -202,7 +205,7 @@ def test_a_chunk_is_played_and_reported() -> None:
             assert (came.hello.token, came.address) == (None, "127.0.0.1")
             coordinator.give(Follow(2))
             for number, variant in enumerate(("underdog", "deck"), start=7):
-                coordinator.give(play(number, variant=variant))
+                coordinator.give(play(coordinator, number, variant=variant))
             coordinator.until(lambda: len(coordinator.all(Done)) == 2)
             records = coordinator.records()
             assert len(records) == 12
@@ -220,12 +223,29 @@ def test_a_chunk_is_played_and_reported() -> None:
             assert coordinator.all(Counters)[-1].connected == 2
 
 
+def test_whoever_takes_a_name_over_does_not_play_for_it() -> None:
+    with coordinating() as coordinator:
+        a, b = with_token(coordinator, "a"), with_token(coordinator, "b")
+        with bots(a, b):
+            coordinator.until(lambda: coordinator.here() == ["a", "b"])
+            order = play(coordinator)
+            other = {**a, "hello": {**a["hello"], "version": "2"}}
+            with bots(other):
+                coordinator.until(lambda: len(coordinator.all(GuestCame)) == 3)
+                coordinator.give(order)
+                coordinator.first(Done)
+                assert coordinator.records() == []
+                coordinator.give(play(coordinator, 8))
+                coordinator.until(lambda: len(coordinator.all(Done)) == 2)
+                assert len(coordinator.records()) == 6
+
+
 def test_closing_says_bye_and_ends() -> None:
     with coordinating() as coordinator:
         silent = with_token(coordinator, "b", silent=True)
         with bots(with_token(coordinator, "a"), silent) as processes:
             coordinator.until(lambda: coordinator.here() == ["a", "b"])
-            coordinator.give(play())
+            coordinator.give(play(coordinator))
             coordinator.until(lambda: coordinator.all(Counters)[-1:] != [])
             coordinator.give(Close(0.1))
             coordinator.first(Done)
@@ -273,7 +293,7 @@ def test_a_killed_guest_and_a_chunk_that_is_left() -> None:
         silent = with_token(coordinator, "b", silent=True)
         with bots(with_token(coordinator, "a"), silent) as (_, bad):
             coordinator.until(lambda: coordinator.here() == ["a", "b"])
-            coordinator.give(play())
+            coordinator.give(play(coordinator))
             coordinator.until(
                 lambda: any(each.open_games == 1 for each in coordinator.all(Counters))
             )
@@ -283,7 +303,7 @@ def test_a_killed_guest_and_a_chunk_that_is_left() -> None:
             assert (record.ending, record.winner) == ("crash", 0)
             coordinator.until(lambda: coordinator.here() == ["a"])
             # A chunk with somebody who is not there is done at once, with nothing played.
-            coordinator.give(play(8))
+            coordinator.give(play(coordinator, 8))
             coordinator.until(lambda: len(coordinator.all(Done)) == 2)
             assert len(coordinator.records()) == 1
 
@@ -294,11 +314,11 @@ def test_a_chunk_can_be_called_off_or_runs_out_of_time() -> None:
         bots(with_token(coordinator, "a"), with_token(coordinator, "b")),
     ):
         coordinator.until(lambda: coordinator.here() == ["a", "b"])
-        coordinator.give(play(7, games=20_000, budget_s=0.2))
+        coordinator.give(play(coordinator, 7, games=20_000, budget_s=0.2))
         coordinator.until(lambda: len(coordinator.all(Done)) == 1)
         played = coordinator.played()
         assert 0 < played < 20_000
-        coordinator.give(play(8, games=20_000))
+        coordinator.give(play(coordinator, 8, games=20_000))
         coordinator.until(lambda: coordinator.played() > played)
         coordinator.give(CallOff(8))
         coordinator.until(lambda: len(coordinator.all(Done)) == 2)
@@ -312,10 +332,10 @@ def test_a_variant_that_cannot_be_had_fails_its_chunk_alone(tmp_path: Path) -> N
         bots(with_token(coordinator, "a"), with_token(coordinator, "b")),
     ):
         coordinator.until(lambda: coordinator.here() == ["a", "b"])
-        coordinator.give(play(7, variant=str(script)))
+        coordinator.give(play(coordinator, 7, variant=str(script)))
         failed = coordinator.first(ChunkFailed)
         assert failed.chunk == 7
-        coordinator.give(play(8))
+        coordinator.give(play(coordinator, 8))
         coordinator.first(Done)
 
 
