@@ -9,11 +9,15 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
+from pathlib import Path
 
 from referee.bots.confinement.probe import EVERYWHERE
 from tests.hostile.conftest import name_what_is_lacking
 
 os.environ.setdefault(EVERYWHERE, "none")
+# The python3 of a machine may be a script that looks for one, at many times the cost of a bot.
+os.environ["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # Started in the background by a shell: what the tests start would ignore Ctrl-C as well.
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -22,6 +22,7 @@ from tests.cluster.clustering import (
     stored,
 )
 from tests.daemon.serving import wait_for
+from tests.once import once
 from tests.tournament.test_nothing_lost import games, tables
 
 GAMES = 40
@@ -31,10 +32,12 @@ NAMES = ("high", "low", "middle")
 @pytest.fixture(scope="module")
 def bots(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Bots that take 10 ms a move, so that chunks last."""
-    folder = tmp_path_factory.mktemp("bots")
-    for place, name in zip((-1, 0, 1), NAMES, strict=True):
-        bot_folder(folder, name, place, 0.01)
-    return folder
+
+    def write(folder: Path) -> None:
+        for place, name in zip((-1, 0, 1), NAMES, strict=True):
+            bot_folder(folder, name, place, 0.01)
+
+    return once(tmp_path_factory, "slow-bots", write)
 
 
 def words(bots: Path, *more: object) -> list[object]:
@@ -46,10 +49,12 @@ def words(bots: Path, *more: object) -> list[object]:
 @pytest.fixture(scope="module")
 def alone(bots: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same tournament on this machine, by one worker."""
-    folder = tmp_path_factory.mktemp("alone")
-    done = referee(folder, "tournament", *words(bots, "--jobs", 1))
-    assert done.status == 0, done.err
-    return folder / "t"
+
+    def play(folder: Path) -> None:
+        done = referee(folder, "tournament", *words(bots, "--jobs", 1))
+        assert done.status == 0, done.err
+
+    return once(tmp_path_factory, "alone", play) / "t"
 
 
 def same(folder: Path, alone: Path) -> None:

@@ -16,6 +16,7 @@ from referee.bots.confinement.probe import why_not
 from tests.hostile.cases import LEVELS
 from tests.hostile.running import Played, play_without
 from tests.hostile.scene import Scene
+from tests.once import shared_folder
 
 HERE = Path(__file__).parent
 ONE_LEVEL = "REFEREE_TEST_LEVEL"
@@ -70,9 +71,7 @@ def name_what_is_lacking(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture(scope="session")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder that all workers of a test run share."""
-    base = tmp_path_factory.getbasetemp()
-    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    return shared_folder(tmp_path_factory)
 
 
 @pytest.fixture(scope="session")

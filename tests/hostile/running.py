@@ -210,20 +210,6 @@ def honest_games_are(played: Played, without: Played) -> None:
     assert all(record.fault is None for record in played.of(*HONEST))
 
 
-def opponents_are_not_slowed(played: Played) -> None:
-    """Where a hostile bot is kept still, they think as fast as among themselves."""
-
-    def least_us(games: list[Record]) -> int:
-        return min(
-            spent_us
-            for record in games
-            for (seat, _), spent_us in zip(record.moves, record.spent_us, strict=True)
-            if record.players[seat] != BAD
-        )
-
-    assert least_us(played.of(BAD)) < 1.3 * least_us(played.of(*HONEST)) + 3_000
-
-
 def lost_no_more_time(played: Played, without: Played, case: Case) -> None:
     """The hostile bot has cost its limits, and the starts that its faults made necessary."""
     calm_s = without.measured.took_s

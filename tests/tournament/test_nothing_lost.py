@@ -16,6 +16,7 @@ import pytest
 from referee.store.database import Store
 from tests.arena.playing import MARK, left_of
 from tests.cli.running import PATIENCE_S, REFEREE, environment, referee
+from tests.once import once
 
 KILLS = 20
 TABLES = ("standings.md", "standings.csv", "standings.json", "crosstable.csv")
@@ -76,10 +77,12 @@ def stored(folder: Path) -> set[tuple[int, int]]:
 @pytest.fixture(scope="module")
 def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same tournament, played in one go by one worker."""
-    folder = tmp_path_factory.mktemp("whole")
-    done = referee(folder, *PLAY, "--games", 200, "--jobs", 1, "--out", "t")
-    assert done.status == 0, done.err
-    return folder / "t"
+
+    def play(folder: Path) -> None:
+        done = referee(folder, *PLAY, "--games", 200, "--jobs", 1, "--out", "t")
+        assert done.status == 0, done.err
+
+    return once(tmp_path_factory, "uninterrupted", play) / "t"
 
 
 def test_four_workers_give_the_same_bytes(uninterrupted: Path, tmp_path: Path) -> None:
