@@ -18,6 +18,7 @@ from referee.reports.html.make import write_report
 from referee.store.database import Store
 from referee.store.rows import BotRow, GameRow, PairingRow
 from referee.tournament.spec import Spec
+from tests.daemon.serving import wait_for
 from tests.records import FAULTY, faulty, games, with_notes
 from tests.reports.browser import MISSING, Browser
 from tests.reports.stored import Met, make, make_real
@@ -282,19 +283,25 @@ def test_light_and_dark(browser: Browser, cup: Path, tmp_path: Path) -> None:
         browser.picture(tmp_path / "shot.png")
         return sum(corner(tmp_path / "shot.png"))
 
-    assert paper() > 700
+    def light() -> bool:
+        return paper() > 700
+
+    def dark() -> bool:
+        return paper() < 150
+
+    wait_for(light, "a light page")
     browser.click("#theme")
-    assert paper() < 150
+    wait_for(dark, "a dark page")
     browser.prefer("dark")
     opened(browser, cup)
     # The choice is kept where the browser lets a page from disk keep anything.
     browser.run("localStorage.clear()")
     browser.open(cup)
-    assert paper() > 700
+    wait_for(light, "a light page")
     browser.prefer("dark")
-    assert paper() < 150
+    wait_for(dark, "a dark page")
     browser.click("#theme")
-    assert paper() > 700
+    wait_for(light, "a light page")
     browser.run("localStorage.clear()")
 
 
