@@ -54,9 +54,7 @@ class DaskCluster:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.mark = uuid.uuid4().hex
-        with socket.socket() as found:
-            found.bind(("127.0.0.1", 0))
-            self.port = int(found.getsockname()[1])
+        self.port = free_port()
         self.address = f"tcp://127.0.0.1:{self.port}"
         self._workers = 0
         self.processes: list[subprocess.Popen[bytes]] = []
@@ -81,12 +79,18 @@ class DaskCluster:
         return self.scheduler
 
     def start_worker(self, **variables: str) -> subprocess.Popen[bytes]:
+        return self._worker(self.address, "--host", "127.0.0.1", **variables)
+
+    def start_worker_behind(self, to_scheduler: str, port: int, to_worker: str) -> None:
+        """One that knows the scheduler by this address, and is known by that one."""
+        listens = f"tcp://127.0.0.1:{port}"
+        self._worker(to_scheduler, "--listen-address", listens, "--contact-address", to_worker)
+
+    def _worker(self, *words: str, **variables: str) -> subprocess.Popen[bytes]:
         self._workers += 1
-        words = ("--host", "127.0.0.1", "--no-nanny", "--nthreads", "1", "--no-dashboard")
         where = str(self.folder / f"scratch-{self._workers}")
-        return self._start(
-            "dask_worker", self.address, *words, "--local-directory", where, **variables
-        )
+        more = ("--no-nanny", "--nthreads", "1", "--no-dashboard", "--local-directory", where)
+        return self._start("dask_worker", *words, *more, **variables)
 
     def close(self) -> None:
         for process in self.processes:
@@ -106,6 +110,12 @@ def dask_cluster(folder: Path, workers: int = 2, **variables: str) -> Iterator[D
         yield cluster
     finally:
         cluster.close()
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
 
 
 def begin(folder: Path, *words: object) -> subprocess.Popen[bytes]:

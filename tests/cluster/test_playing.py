@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import time
 from collections.abc import Iterator
@@ -17,11 +18,13 @@ from tests.cluster.clustering import (
     bots_on,
     dask_cluster,
     ended,
+    free_port,
     some_games,
     stop,
     stored,
 )
-from tests.daemon.serving import wait_for
+from tests.cluster.partition import cables
+from tests.daemon.serving import processes_of, wait_for
 from tests.once import once
 from tests.tournament.test_nothing_lost import games, tables
 
@@ -74,6 +77,9 @@ def test_the_same_bytes_as_alone(
     status, said = ended(begin(tmp_path, *words(bots, "--cluster", cluster.address)))
     assert status == 0, said
     same(tmp_path, alone)
+    (four := tmp_path / "four").mkdir()
+    assert referee(four, "tournament", *words(bots, "--jobs", 4)).status == 0
+    same(four, alone)
     logs = list((tmp_path / "t" / "logs").rglob("*.txt"))
     assert logs
     assert "hello from stderr" in logs[0].read_text()
@@ -156,3 +162,52 @@ def test_a_machine_that_cannot_be_reached_does_not_hold_up_the_end(
     assert status == 0, said
     assert time.monotonic() - began < 100, "long before dask gives the worker up"
     same(tmp_path, alone)
+
+
+@pytest.mark.parametrize("mended", [False, True])
+def test_a_network_that_is_cut(bots: Path, alone: Path, tmp_path: Path, mended: bool) -> None:
+    """The worker behind it plays on, and whatever of it arrives in the end counts once."""
+    port = free_port()
+    with (
+        dask_cluster(tmp_path / "cluster", workers=1) as cluster,
+        cables(cluster.port, port) as (out, back),
+    ):
+        cluster.start_worker_behind(out.address, port, back.address)
+        process = begin(tmp_path, *words(bots, "--cluster", cluster.address))
+        some_games(tmp_path / "t")
+        wait_for(lambda: len(bots_on(cluster)) == 4 or None, "both workers at work")
+        out.cut()
+        back.cut()
+        if mended:
+            some_games(tmp_path / "t", len(stored(tmp_path / "t")) + GAMES // 2)
+            out.mend()
+            back.mend()
+        status, said = ended(process)
+        assert status == 0, said
+    same(tmp_path, alone)
+
+
+def test_a_host_that_stands_still_costs_no_bot_a_game(bots: Path, tmp_path: Path) -> None:
+    """Clocks are the worker's: it sees by itself that it slept while a bot was to move."""
+    with dask_cluster(tmp_path / "cluster", workers=1) as cluster:
+        process = begin(tmp_path, *words(bots, "--cluster", cluster.address, "--time", "300ms"))
+        some_games(tmp_path / "t")
+        wait_for(lambda: len(bots_on(cluster)) == 2 or None, "the worker at work")
+        referees = [
+            pid
+            for pid in processes_of(cluster.processes[-1].pid)
+            if b"referee.tournament.worker" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        ]
+        assert len(referees) == 1
+        for _ in range(3):  # One may come while bots are started, on which no clock runs.
+            os.kill(referees[0], signal.SIGSTOP)
+            time.sleep(1.0)
+            os.kill(referees[0], signal.SIGCONT)
+            time.sleep(0.3)
+        status, said = ended(process)
+    assert status == 0, said
+    assert "The host stood still" in said
+    records = games(tmp_path / "t")
+    assert len(records) == 3 * GAMES
+    assert {record["ending"] for record in records} == {"rules"}
+    assert max(record["attempt"] for record in records) == 2
