@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from referee.version import __version__
+from tests.arena.playing import ROOT
 from tests.cli.running import referee
 from tests.cluster.clustering import DaskCluster, begin, bot_folder, dask_cluster, ended
+from tests.daemon.serving import wait_for
 from tests.packages import works
 
 OWN_LANGUAGE = """
@@ -55,15 +59,9 @@ def test_it_is_built_where_it_is_played(cluster: DaskCluster, tmp_path: Path) ->
 @pytest.mark.skipif(not works("gcc"), reason="gcc or its C library is not installed")
 def test_what_is_portable_is_built_before(cluster: DaskCluster, tmp_path: Path) -> None:
     folder = tmp_path / "packed"
-    folder.mkdir()
-    (folder / "make.sh").write_text(
-        "printf '#!/bin/sh\\nexec python3 -S bot.py\\n' >run; chmod +x run\n"
-    )
-    source = bot_folder(tmp_path, "other", 0) / "bot.py"
-    (folder / "bot.py").write_bytes(source.read_bytes())
-    (folder / "bot.toml").write_text(
-        'name = "packed"\ncommand = ["./run"]\nbuild = ["sh", "make.sh"]\nportable = true\n'
-    )
+    shutil.copytree(ROOT / "sample_bots/highest-c", folder)
+    manifest = (folder / "bot.toml").read_text().replace("highest-c", "packed")
+    (folder / "bot.toml").write_text(f"{manifest}portable = true\n")
     status, said = ended(
         begin(
             tmp_path,
@@ -131,6 +129,36 @@ def test_a_worker_without_the_level_gets_nothing(tmp_path: Path) -> None:
         )
         assert done.status == 3
         assert "offers level standard" in done.err
+
+
+def test_a_worker_of_another_version_gets_nothing(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    shutil.copytree(ROOT / "referee", other / "referee")
+    (other / "referee/version.py").write_text('__version__ = "0.0.7"\n')
+    with dask_cluster(tmp_path / "cluster", workers=1, PYTHONPATH=str(other)) as cluster:
+        words: tuple[object, ...] = (
+            *("--variant", "underdog", "--bot", "highest", "--bot", "lowest", "-n", 40),
+            *("--sandbox", "none", "--cluster", cluster.address, "--out", "t"),
+        )
+        alone = referee(tmp_path, "tournament", *words)
+        assert alone.status == 3
+        assert f"it has referee 0.0.7, and this is {__version__}" in alone.err
+        cluster.start_worker()
+
+        def versions() -> list[str] | None:
+            done = referee(tmp_path, "doctor", "--cluster", cluster.address, "--json")
+            found = [
+                finding["status"]
+                for each in json.loads(done.out)["workers"]
+                for finding in each["findings"]
+                if finding["check"] == "version"
+            ]
+            return sorted(found) if len(found) == 2 else None
+
+        assert wait_for(versions, "both workers") == ["fail", "pass"]
+        status, said = ended(begin(tmp_path, *words))
+        assert status == 0, said
+        assert "40 games" in said
 
 
 def test_what_is_no_cluster(tmp_path: Path) -> None:
