@@ -12,9 +12,8 @@ and its luck for the next time, unless somebody who lives on has seen a hand tha
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping
-from operator import itemgetter
 from typing import Literal
 
 import msgspec
@@ -27,6 +26,7 @@ from referee.record import Record
 from referee.rules.registry import find_variant
 from referee.store.database import Store
 from referee.store.rows import BotRow, GameRow, PairingRow
+from referee.store.tally import results
 from referee.tournament.chunk import Batch, Chunk, Contestant, Manner, spans
 from referee.tournament.desk import missing
 from referee.tournament.entries import Definition, variant_names
@@ -41,8 +41,6 @@ CHUNK_GAMES = {"workers": 20, "hall": 10}
 there already."""
 BUDGET_S = 2.0
 """How long a chunk goes on, beyond the start of its bots."""
-_RESULT = itemgetter(0, 3, 4, 5, 6)
-"""Of the columns of a game: pairing, first, second, points, ending."""
 
 
 class Player(Struct, frozen=True, kw_only=True):
@@ -114,11 +112,12 @@ class Season:
         for row in self._store.pairings():
             self._know(row)
             self._unread.add(row.id)
-        alike: Counter[tuple[int, int, int, int | None, str]] = Counter()
-        for rows in self._store.columns():
-            alike.update(map(_RESULT, rows))
-        for (pairing, first, second, points, ending), games in alike.items():
-            self._count(self.rows[pairing].variant, first, second, points, ending, games)
+        for tallies in self._store.tallies():
+            for tally in tallies:
+                row = self.rows[tally[0]]
+                self.played += tally[1]
+                for alike in results(tally, row):
+                    self._choices[row.variant].count(*alike)
 
     # Who plays.
 
@@ -205,7 +204,9 @@ class Season:
         variant = self.rows[flight.pairing].variant
         for game in games:
             flight.numbers.discard(game.number)
-            self._count(variant, game.first, game.second, game.points, game.ending)
+            self.played += 1
+            if game.points is not None and game.ending not in UNRATED:
+                self._choices[variant].count(game.first, game.second, game.points, 1)
         return Batch(batch.chunk, games, faults)
 
     def give_back(self, chunk: int) -> None:
@@ -277,19 +278,6 @@ class Season:
     def _know(self, row: PairingRow) -> None:
         self.rows[row.id] = row
         self._pairings[row.variant, row.first, row.second] = row.id
-
-    def _count(
-        self,
-        variant: str,
-        first: int,
-        second: int,
-        points: int | None,
-        ending: str,
-        games: int = 1,
-    ) -> None:
-        self.played += games
-        if points is not None and ending not in UNRATED:
-            self._choices[variant].count(first, second, points, games)
 
     # Who meets whom.
 

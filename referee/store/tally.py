@@ -13,7 +13,7 @@ first bot has seat 0 in the odd one. Any other game is a pair by itself.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from referee.store.rows import FaultRow, PairingRow, game_id
@@ -22,7 +22,8 @@ from referee.verdict import PRECEDENCE, UNRATED, Ending
 KINDS = ("nl", "nd", "nw", "ln", "ll", "ld", "lw", "dn", "dl", "dd", "dw", "wn", "wl", "wd", "ww")
 """Kinds of pairs: how the pairing's first bot did in seat 0, then in seat 1."""
 KIND_GAMES = tuple(sum(seat != "n" for seat in kind) for kind in KINDS)
-KIND_HALF_POINTS = tuple(sum({"w": 2, "d": 1}.get(seat, 0) for seat in kind) for kind in KINDS)
+_HALF_POINTS = {"l": 0, "d": 1, "w": 2}
+KIND_HALF_POINTS = tuple(sum(_HALF_POINTS.get(seat, 0) for seat in kind) for kind in KINDS)
 """Of the pairing's first bot, in a pair of each kind."""
 COLUMNS = ("played", "different", "forfeits_first", "forfeits_second", *KINDS)
 """All games; rated ones that are no copies of others of the same two bots in the same variant, so
@@ -75,6 +76,16 @@ PairKey: TypeAlias = tuple[int, int]
 """A pairing, and the number of a pair in it."""
 
 
+class Alike(NamedTuple):
+    """Rated games with the same result between the same seats."""
+
+    first: int
+    second: int
+    points: int
+    """Half-points of the first seat's bot."""
+    games: int
+
+
 class BlameRow(NamedTuple):
     """How many faults of this kind a bot made."""
 
@@ -110,6 +121,16 @@ def pair_of(game: Sequence[object], pairing: PairingRow) -> int:
     even = number % 2 == 0
     scheduled = pair == (number + 1) // 2 and (first != pairing.first) == even
     return (number + 1) // 2 if scheduled else 0
+
+
+def results(tally: Tally, pairing: PairingRow) -> Iterator[Alike]:
+    """The rated games of a pairing, by seats and result; the same may come more than once."""
+    for kind, pairs in zip(KINDS, tally[1 + _FIRST_KIND + 1 :], strict=True):
+        in_seat_0, in_seat_1 = (_HALF_POINTS.get(letter) for letter in kind)
+        if pairs and in_seat_0 is not None:
+            yield Alike(pairing.first, pairing.second, in_seat_0, pairs)
+        if pairs and in_seat_1 is not None:
+            yield Alike(pairing.second, pairing.first, 2 - in_seat_1, pairs)
 
 
 def halves(games: Iterable[Played], pairings: Mapping[int, PairingRow]) -> dict[PairKey, int]:

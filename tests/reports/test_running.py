@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import sqlite3
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 import msgspec
@@ -18,6 +19,7 @@ from referee.store import connect, schema, tally
 from referee.store.database import Store
 from referee.store.rows import BotRow, FaultRow, GameRow, PairingRow, RulingRow
 from referee.tournament.spec import Spec
+from referee.verdict import UNRATED
 from tests.reports.all_games import from_all_games
 from tests.reports.stored import Met, make
 
@@ -63,6 +65,27 @@ def agree(store: Store) -> None:
     assert bytes_of(standings(store)) == expected
     arrays = game_arrays(store.columns()), fault_arrays(store.faults())
     assert bytes_of(standings_from(setting_of(store), *arrays)) == expected
+    assert results_counted(store) == results_played(store)
+
+
+def results_counted(store: Store) -> Counter[tuple[int, int, int, int]]:
+    """How often each two seats had each result in each pairing, by the running counts."""
+    found: Counter[tuple[int, int, int, int]] = Counter()
+    rows = {row.id: row for row in PAIRINGS}
+    for tallies in store.tallies():
+        for each in tallies:
+            for first, second, points, games in tally.results(each, rows[each[0]]):
+                found[each[0], first, second, points] += games
+    return found
+
+
+def results_played(store: Store) -> Counter[tuple[int, int, int, int]]:
+    found: Counter[tuple[int, int, int, int]] = Counter()
+    for rows in store.columns():
+        for pairing, _, _, first, second, points, ending, _ in rows:
+            if points is not None and ending not in UNRATED:
+                found[pairing, first, second, points] += 1
+    return found
 
 
 def begun(folder: Path, draw: random.Random) -> Store:
