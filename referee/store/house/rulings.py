@@ -3,6 +3,7 @@ the one process that writes to it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from referee.store.database import Store
@@ -60,16 +61,21 @@ class Rulings:
         query = f"{_SELECT} WHERE NOT applied ORDER BY id"
         return [_row(found) for found in self._books.rows(query)]
 
-    def apply(self, season: SeasonRow, store: Store) -> int:
+    def apply(
+        self, season: SeasonRow, store: Store, follow: Callable[[], object] | None = None
+    ) -> int:
         """Carry what is pending for a season into its store, which is open for writing, and commit.
 
-        A ruling on a game that the store does not hold waits on. Safe to do again after a kill: the
-        same ruling twice is the same ruling. Returns how many were carried over.
+        `follow` is done then, and the rulings count as applied after it: what shows them is
+        drawn. A ruling on a game that the store does not hold waits on. Safe to do again after a
+        kill: the same ruling twice is the same ruling. Returns how many were carried over.
         """
         due = [ruling for ruling in self.pending() if ruling.season == season.id]
         done = [ruling for ruling in due if _carry(ruling, store)]
         if done:
             store.commit()
+            if follow is not None:
+                follow()
             self._books.write_many(
                 "UPDATE ruling SET applied = 1 WHERE id = ?", [(ruling.id,) for ruling in done]
             )

@@ -1,0 +1,89 @@
+"""Seasons that nobody plays any more: what is kept of them follows the last word on them.
+
+A season is closed by a word in the house, and so is a game ruled on; the tables follow a moment
+later, aside. Whoever is killed in between finds at the next start what is left to do: tables that
+do not say that they are the last ones, and rulings that do not count as applied yet.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+
+from referee.daemon.journal import Journal, stamp
+from referee.daemon.opening import has_lost_its_games
+from referee.daemon.scoreboard import is_last, ratings_of, redraw
+from referee.reports.standings import Standings
+from referee.store.connect import FILE
+from referee.store.database import Store
+from referee.store.house.house import House
+from referee.store.house.rows import SeasonRow
+
+
+class ClosedSeasons:
+    """Sees to them beside whatever else is done: the games of a whole season are read."""
+
+    def __init__(self, house: House, journal: Journal) -> None:
+        self._house = house
+        self._journal = journal
+        self._aside = ThreadPoolExecutor(1, "closed seasons")
+        self._settled: set[int] = set()
+        """Those whose tables are the last ones, but for rulings that come yet."""
+        self._told: dict[int, str] = {}
+        """What was last told to be wrong with one."""
+
+    def look(self, playing: SeasonRow | None) -> None:
+        """Do what is left to do, but for the one whose last games are still being played."""
+        ruled = {ruling.season for ruling in self._house.rulings.pending()}
+        for season in self._house.seasons.all():
+            if season.state != "closed" or (playing is not None and playing.id == season.id):
+                continue
+            if season.id in ruled or season.id not in self._settled:
+                self._settled.add(season.id)
+                drawing = self._aside.submit(settle, self._house, season)
+                drawing.add_done_callback(partial(self._hear, season))
+
+    def close(self) -> None:
+        self._aside.shutdown(wait=True)
+
+    def _hear(self, season: SeasonRow, drawing: Future[Standings | None]) -> None:
+        trouble = drawing.exception()
+        if trouble is not None:
+            self._settled.discard(season.id)
+            if self._told.get(season.id) != str(trouble):
+                self._told[season.id] = str(trouble)
+                self._journal.error("tables were not drawn", season=season.name, why=trouble)
+        elif drawing.result() is not None:
+            self._journal.info("the tables of a closed season were drawn", season=season.name)
+        elif (lost := has_lost_its_games(self._house, season)) and season.id not in self._told:
+            self._told[season.id] = str(lost)
+            self._journal.warning(
+                "the games of a closed season are gone", season=season.name, missing=lost
+            )
+
+
+def settle(house: House, season: SeasonRow) -> Standings | None:
+    """Do what is left to do for a closed season: its tables, where they were drawn anew.
+
+    Raises BadStore, also where somebody else writes to it at this moment.
+    """
+    folder = house.seasons.folder(season)
+    if not (folder / FILE).exists():
+        return None
+    if is_last(folder) and all(each.season != season.id for each in house.rulings.pending()):
+        return None
+    drawn: list[Standings] = []
+
+    def draw() -> None:
+        drawn.append(redraw(folder))
+
+    with Store.open(folder) as store:
+        if not store.value("finished"):
+            store.set_value("finished", season.closed or stamp())
+            store.commit()
+        if not house.rulings.apply(season, store, draw) and not is_last(folder):
+            draw()
+    versions = {version.name: version.id for version in house.versions.all()}
+    for found in drawn:
+        house.ratings.note(season, ratings_of(found, versions))
+    return drawn[-1] if drawn else None
