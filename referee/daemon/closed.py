@@ -11,9 +11,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 
 from referee.daemon.journal import Journal, stamp
-from referee.daemon.opening import has_lost_its_games
-from referee.daemon.scoreboard import is_last, ratings_of, redraw
-from referee.reports.standings import Standings
+from referee.daemon.opening import disqualified_noted, has_lost_its_games
+from referee.daemon.scoreboard import LastWord, last_word, ratings_of, redraw
+from referee.reports.standings import Standings, setting_of
 from referee.store.connect import FILE
 from referee.store.database import Store
 from referee.store.house.house import House
@@ -29,13 +29,20 @@ class ClosedSeasons:
         self._aside = ThreadPoolExecutor(1, "closed seasons")
         self._settled: set[int] = set()
         """Those whose tables are the last ones, but for rulings that come yet."""
+        self._excluded: dict[int, str | None] = {}
+        """The reasons for which bots were disqualified, when it was last seen to."""
         self._told: dict[int, str] = {}
         """What was last told to be wrong with one."""
 
     def look(self, playing: SeasonRow | None) -> None:
         """Do what is left to do, but for the one whose last games are still being played."""
         ruled = {ruling.season for ruling in self._house.rulings.pending()}
-        for season in self._house.seasons.all():
+        excluded = {bot.id: bot.disqualified for bot in self._house.bots.all()}
+        seasons = self._house.seasons.all()
+        if seasons and excluded != self._excluded:
+            self._settled.discard(seasons[-1].id)
+            self._excluded = excluded
+        for season in seasons:
             if season.state != "closed" or (playing is not None and playing.id == season.id):
                 continue
             if season.id in ruled or season.id not in self._settled:
@@ -65,12 +72,14 @@ class ClosedSeasons:
 def settle(house: House, season: SeasonRow) -> Standings | None:
     """Do what is left to do for a closed season: its tables, where they were drawn anew.
 
-    Raises BadStore, also where somebody else writes to it at this moment.
+    The last season follows what is said of bots, too; an earlier one is history. Raises BadStore,
+    also where somebody else writes to it at this moment.
     """
     folder = house.seasons.folder(season)
     if not (folder / FILE).exists():
         return None
-    if is_last(folder) and all(each.season != season.id for each in house.rulings.pending()):
+    is_latest = season == house.seasons.latest()
+    if last_word(folder).finished and not is_latest and not _is_ruled_on(house, season):
         return None
     drawn: list[Standings] = []
 
@@ -80,10 +89,17 @@ def settle(house: House, season: SeasonRow) -> Standings | None:
     with Store.open(folder) as store:
         if not store.value("finished"):
             store.set_value("finished", season.closed or stamp())
-            store.commit()
-        if not house.rulings.apply(season, store, draw) and not is_last(folder):
+        if is_latest:
+            disqualified_noted(house, store)
+        store.commit()
+        due = LastWord(finished=True, disqualified=setting_of(store).disqualified)
+        if not house.rulings.apply(season, store, draw) and last_word(folder) != due:
             draw()
     versions = {version.name: version.id for version in house.versions.all()}
     for found in drawn:
         house.ratings.note(season, ratings_of(found, versions))
     return drawn[-1] if drawn else None
+
+
+def _is_ruled_on(house: House, season: SeasonRow) -> bool:
+    return any(ruling.season == season.id for ruling in house.rulings.pending())

@@ -39,6 +39,8 @@ CONFINING = ("sandbox", "limits", "expose")
 REST_S = 60.0
 MOST_DOUBLINGS = 6
 """A bot that does not start is left alone for a minute, then for two, at most for half an hour."""
+DISQUALIFIED = "disqualified"
+"""The value of a season's store that says who was excluded, and why, as JSON."""
 LOG_BYTES = 200_000_000
 """What all logs of a season may hold; the oldest go first."""
 
@@ -149,6 +151,12 @@ class OpenSeason:
             self.board.touch()
         return applied
 
+    def note_disqualified(self) -> None:
+        """Let the tables say who was excluded, and why."""
+        if disqualified_noted(self._house, self.store):
+            self.board.touch()
+            self._dirty = True
+
     def drop_records(self, keys: Sequence[tuple[int, str]]) -> None:
         """Let the records of these games go."""
         self.store.drop_records(keys)
@@ -236,6 +244,18 @@ def must_have_its_games(house: House, row: SeasonRow) -> None:
             "copy (`referee backup --restore`), or give the season up by `referee season close` "
             "and begin another by `referee season start`"
         )
+
+
+def disqualified_noted(house: House, store: Store) -> bool:
+    """Bring what a season's store says of excluded bots up to date; whether it had to be."""
+    why = {bot.id: bot.disqualified for bot in house.bots.all() if bot.disqualified}
+    versions = {version.id: why.get(version.bot) for version in house.versions.all()}
+    excluded = {row.name: reason for row in store.bots() if (reason := versions.get(row.id))}
+    text = msgspec.json.encode(excluded).decode()
+    if text == (store.value(DISQUALIFIED) or "{}"):
+        return False
+    store.set_value(DISQUALIFIED, text)
+    return True
 
 
 def spec_of(row: SeasonRow) -> Spec:

@@ -119,16 +119,19 @@ def redraw(folder: Path) -> Standings:
     return found
 
 
-class _Last(Struct):
-    finished: bool
+class LastWord(Struct, frozen=True):
+    """What a snapshot says that may be said when no game is played any more."""
+
+    finished: bool = False
+    disqualified: dict[str, str] = {}
 
 
-def is_last(folder: Path) -> bool:
-    """Whether the snapshot there says of itself that no more games will follow."""
+def last_word(folder: Path) -> LastWord:
+    """Of the snapshot there."""
     try:
-        return msgspec.json.decode((folder / FILE).read_bytes(), type=_Last).finished
+        return msgspec.json.decode((folder / FILE).read_bytes(), type=LastWord)
     except (FileNotFoundError, msgspec.MsgspecError):
-        return False
+        return LastWord()
 
 
 def _draw(path: Path, setting: Setting, games: GameArrays, faults: FaultArrays) -> Standings:

@@ -54,6 +54,8 @@ class Seasons:
         self._closed.look(None if self.open is None else self.open.row)
         if self.open is not None and (applied := self.open.apply_rulings()):
             self._journal.info("rulings", applied=applied)
+        if self.open is not None:
+            self.open.note_disqualified()
         return settled
 
     def draw(self) -> OpenSeason | None:
