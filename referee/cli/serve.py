@@ -33,7 +33,8 @@ Everything is kept in one folder, and nothing has to be configured. On the first
 bots are entered, a season begins, and the organiser's token is shown, once. `--variant`, `--time`
 and the like say what that first season is; `referee season start` begins others.
 
-Ctrl-C or SIGTERM lets games end for a few seconds and loses nothing; neither does SIGKILL.
+Ctrl-C or SIGTERM lets games end for a few seconds and loses nothing; neither does SIGKILL. The exit
+status is 0 then.
 
 **Examples**
 

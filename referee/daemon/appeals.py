@@ -74,6 +74,9 @@ def rule_in_folder(folder: Path, appeal: Appeal) -> Record:
     with Store.open(folder) as store:
         record = _must_find(store, appeal)
         if appeal.what == "lift":
+            ruled = {(ruling.pairing, ruling.number) for ruling in store.rulings()}
+            if (appeal.pairing, appeal.number) not in ruled:
+                raise Conflict(f"there is no ruling on game {appeal.game}")
             store.lift_ruling(appeal.pairing, appeal.number)
         else:
             at = stamp(datetime.now(UTC))

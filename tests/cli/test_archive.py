@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -68,9 +70,27 @@ def test_what_cannot_be_archived_is_said_in_a_sentence(folder: Path) -> None:
             "no games": (("archive", "later"), "the season later has no games yet"),
             "no data": (("archive", "1", "--data", "gone"), r"gone holds no house.db: .*"),
             "there": (("archive", "1", "--out", "t"), "t is there already; .*"),
+            "zip": (("archive", "1", "--out", "x.zip"), "x.zip: an archive is a folder, .*"),
+            "path": (
+                ("archive", "./tournaments/duel"),
+                "tournaments/duel is not the folder of a tournament: it does not exist",
+            ),
             "nowhere": (("archive", "1", "--out", "a/b"), "there is no folder a"),
             "cut": (("verify", "empty.gz"), "empty.gz: the compressed file is cut off .*"),
             "folder": (("verify", "t"), "t: a folder, where a file is due"),
         },
         state=contents,
     )
+
+
+def test_what_a_killed_archive_has_left_is_removed_by_the_next(folder: Path) -> None:
+    with subprocess.Popen(["/bin/true"]) as gone:
+        gone.wait()
+    (folder / f".a1.{gone.pid}.part").mkdir()
+    (folder / f".a1.{gone.pid}.part" / "games").write_text("half")
+    (folder / f".a1.{os.getpid()}.part").mkdir()  # Of one that lives.
+    (folder / ".a1.note.part").touch()
+    done = run(folder, "archive", "1", "--out", "a1", "--words", 0)
+    assert done.status == 0, done.err
+    left = sorted(each.name for each in folder.glob(".a1*"))
+    assert left == sorted([f".a1.{os.getpid()}.part", ".a1.note.part"])

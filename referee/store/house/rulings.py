@@ -8,7 +8,7 @@ from typing import Any
 
 from referee.store.database import Store
 from referee.store.house.books import Books
-from referee.store.house.mistakes import HouseMistake
+from referee.store.house.mistakes import Conflict, HouseMistake
 from referee.store.house.names import must_be_line
 from referee.store.house.rows import HouseRulingRow, RulingWhat, SeasonRow
 from referee.store.rows import RulingRow
@@ -38,10 +38,12 @@ class Rulings:
         by: str,
     ) -> HouseRulingRow:
         """Decide on a game, its pairing and its number. The caller has seen that there is such a
-        game. `lift` takes an earlier ruling back."""
+        game. `lift` takes an earlier ruling back; raises Conflict where there is none."""
         must_be_ruling(what, seat)
         reason, by = must_be_reason(reason), must_be_line("a name", by)
         with self._books.changing():
+            if what == "lift" and not self._is_ruled_on(season, game):
+                raise Conflict(f"there is no ruling on game {season.name}/{game[0]}-{game[1]}")
             number = self._books.write(
                 "INSERT INTO ruling (season, pairing, number, what, seat, reason, by, at) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -51,6 +53,15 @@ class Rulings:
             label = f"{season.name}/{game[0]}-{game[1]}"
             self._books.journal(by, f"ruled {label} {what}{seats}: {reason}")
             return _row(self._books.first(f"{_SELECT} WHERE id = ?", (number,)))
+
+    def _is_ruled_on(self, season: SeasonRow, game: tuple[int, int]) -> bool:
+        """By what is in force, applied or not."""
+        found = self._books.first(
+            "SELECT what FROM ruling WHERE season = ? AND pairing = ? AND number = ? "
+            "ORDER BY id DESC",
+            (season.id, *game),
+        )
+        return found is not None and found[0] != "lift"
 
     def of_season(self, season: SeasonRow) -> list[HouseRulingRow]:
         query = f"{_SELECT} WHERE season = ? ORDER BY id"
