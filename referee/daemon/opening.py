@@ -248,11 +248,14 @@ def must_have_its_games(house: House, row: SeasonRow) -> None:
 
 def disqualified_noted(house: House, store: Store) -> bool:
     """Bring what a season's store says of excluded bots up to date; whether it had to be."""
+    there = store.value(DISQUALIFIED) or "{}"
     why = {bot.id: bot.disqualified for bot in house.bots.all() if bot.disqualified}
+    if not why and there == "{}":
+        return False
     versions = {version.id: why.get(version.bot) for version in house.versions.all()}
     excluded = {row.name: reason for row in store.bots() if (reason := versions.get(row.id))}
     text = msgspec.json.encode(excluded).decode()
-    if text == (store.value(DISQUALIFIED) or "{}"):
+    if text == there:
         return False
     store.set_value(DISQUALIFIED, text)
     return True

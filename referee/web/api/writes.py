@@ -237,6 +237,7 @@ WRITES = (
         answers=RulingTold,
         status=202,
         needs="organiser",
+        refuses=(409,),
     ),
     Endpoint(
         method="POST",
