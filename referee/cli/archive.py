@@ -12,7 +12,7 @@ import typer
 from referee.cli import console
 from referee.cli.house import DATA, AsJson, Data, opened
 from referee.rules.numbers import amount
-from referee.store.connect import FILE
+from referee.store.connect import FILE, must_hold_tournament
 
 TELL_S = 2.0
 PIECE = 5_000
@@ -67,7 +67,9 @@ def archive_command(
 
     wish = Wish(private=private, games_a_piece=piece, words=words)
     folder = Path(season)
-    if (folder / FILE).is_file() and ("/" in season or not (data / "house.db").exists()):
+    if "/" in season:
+        must_hold_tournament(folder)
+    if "/" in season or ((folder / FILE).is_file() and not (data / "house.db").exists()):
         name = folder.resolve().name
     else:
         with opened(data) as house:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import cleandoc
 from pathlib import Path
 from typing import Annotated
 
@@ -11,8 +12,9 @@ from referee.bots.building import built
 from referee.bots.manifest import check_name, find_bot
 from referee.cli import console
 from referee.cli.confining import Expose, Limit, Sandbox, confinement
+from referee.cli.logs import last_line
 from referee.connecting.envoy import Envoy
-from referee.connecting.local import LocalBot
+from referee.connecting.local import LocalBot, WillNotStart
 from referee.connecting.news import (
     Blamed,
     BrokeDown,
@@ -101,10 +103,15 @@ def connect_command(
     log = check_logs(logs) / f"{named}.stderr.txt"
     log.unlink(missing_ok=True)
     local = LocalBot(ready, confined, log=log.resolve())
-    Envoy(local, destination, console.print_json if json else _tell).run()
+    try:
+        Envoy(local, destination, console.print_json if json else _tell).run()
+    except WillNotStart as problem:
+        said = last_line(log)
+        told = f"its stderr ends: {said} (all of it is in {log})" if said else f"see {log}"
+        raise WillNotStart(f"{problem}; {told}") from None
 
 
-connect_command.__doc__ = f"{connect_command.__doc__}\n{EXAMPLES}"
+connect_command.__doc__ = f"{cleandoc(connect_command.__doc__ or '')}\n{EXAMPLES}"
 
 
 def _tell(news: News) -> None:

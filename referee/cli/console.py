@@ -99,7 +99,8 @@ def _invoke(app: typer.Typer, words: list[str]) -> int:
             return BAD_INPUT
         context = error.ctx  # type: ignore[attr-defined]
         path = context.command_path if context is not None else "referee"
-        told = sentence[0].lower() + sentence[1:].rstrip(".")
+        told = " ".join(sentence.split())
+        told = told[0].lower() + told[1:].rstrip(".")
         return fail(f"{told}; see {path} --help", BAD_INPUT)
     return 0
 

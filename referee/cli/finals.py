@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -45,19 +46,36 @@ def finals(
     variants: Sequence[str],
     place: Path | None,
     stack: ExitStack,
+    *,
+    whole: bool,
 ) -> Spec:
     """The spec of the finals, with the bots unpacked in the tournament's folder; without one, in a
-    folder that is gone with the stack. Those who are passed over are told."""
+    folder that is gone with the stack, as they are where no tournament comes of it. Those who are
+    passed over are told; `whole` where everybody has to play every variant."""
     # numpy: not before it is needed.
     from referee.daemon.finals import find_finals, unpack_finalists
 
     with opened(data) as house:
-        found = find_finals(house, season, TOP if top is None else top, variants)
+        most = TOP if top is None else top
+        found = find_finals(house, season, most, variants, whole=whole)
         for player, why in found.passed_over.items():
             console.err.print(console.printable(f"{player} is passed over: {why}"))
-        if place is None:
+        if place is not None:
+            stack.callback(_tidy, place)
+        else:
             place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="finals-")))
         return replace(found.spec, bots=tuple(unpack_finalists(house, found, place)))
+
+
+def _tidy(place: Path) -> None:
+    """Leave nothing where no tournament was begun."""
+    from referee.daemon.finals import FOLDER
+
+    if not (place / FILE).exists():
+        shutil.rmtree(place / FOLDER, ignore_errors=True)
+        with suppress(OSError):  # Somebody's folder that holds other things.
+            place.rmdir()
+            place.parent.rmdir()
 
 
 def finals_folder(season: str, name: str | None, out: Path | None, home: Path) -> Path:

@@ -65,6 +65,8 @@ def read_keep(words: list[str]) -> Keep:
     """Raises BadKeep."""
     if words == [ALL]:
         return Keep()
+    if ALL in words:
+        raise BadKeep("all takes every limit away, and stands alone")
     days: float | None = None
     size: int | None = None
     for word in words:

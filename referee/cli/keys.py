@@ -22,14 +22,15 @@ def keys_new_command(
     token: Annotated[
         bool, typer.Option("--token", help="A token instead of a key, for bots on this machine.")
     ] = False,
-    out: Annotated[Path, typer.Option(help="The folder that NAME.key is written to.")] = Path(),
+    out: Annotated[Path, typer.Option(help="The folder for NAME.key; made if need be.")] = Path(),
     data: Data = DATA,
     create: Create = False,
 ) -> None:
     """Make the key pair of a bot that connects, and let it in.
 
     NAME.key holds the secret: whoever has it is the bot. The public key is registered with the
-    daemon, which knows it at once if it runs. A bot that has a key already gets this one instead.
+    daemon, which knows it at once if it runs. A bot that has a key already gets this one instead; a
+    file that is there is left as it is, so move the old one away, or give --out another folder.
 
     **Examples**
 
@@ -46,12 +47,15 @@ def keys_new_command(
         if token:
             console.out.print(house.bots.new_token(name, number, by=person()))
             return
+        made = not out.exists()
         path = write_keys(out, name)
         try:
             public = read_keys(path).public
             house.bots.trust(name, public, number, by=person())
         except BaseException:
             path.unlink(missing_ok=True)
+            if made:
+                out.rmdir()
             raise
     console.out.print(f"{path}: keep it secret, and give it to the bot's authors")
     console.out.print(f"public key: {public}")
@@ -85,7 +89,7 @@ def keys_list_command(data: Data = DATA, json: AsJson = False) -> None:
         referee keys list
     """
     with opened(data) as house:
-        bots = [bot for bot in house.bots.all() if bot.kind == "connected"]
+        bots = [bot for bot in house.bots.all() if bot.public_key is not None or bot.has_token]
     if json:
         console.print_json(bots)
         return

@@ -40,6 +40,12 @@ def log_lines(name: str, log: Path, *, failed: bool) -> list[str]:
     return [*told, f"  which ends: {''.join(shown).strip()}"]
 
 
+def last_line(log: Path) -> str:
+    """The last line of a log that says something; empty where there is none."""
+    lines = _lines(log) if log.exists() else []
+    return printable(lines[-1].strip()[:LONGEST]) if lines else ""
+
+
 def newest_log(folder: Path, bot: str) -> Path | None:
     """The log of a bot that was written to last, wherever it is in a folder."""
     logs = [path for path in folder.rglob("*.stderr.txt") if path.name == f"{bot}.stderr.txt"]

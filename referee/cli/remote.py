@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import http.client
+import socket
+import ssl
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -55,7 +57,7 @@ class Remote:
         self.url = parts.geturl().rstrip("/")
         self._token = token
         # A token must not follow an answer to somewhere else.
-        self._opener = urllib.request.build_opener(_Stay)
+        self._opener = urllib.request.build_opener(_Stay, _Pages)
 
     def get(self, path: str) -> Any:
         """What the API answers. Raises DaemonRefused, Unreachable."""
@@ -76,11 +78,21 @@ class Remote:
             with error:
                 raise self._refused(error.code, error.read(65_536)) from None
         except urllib.error.URLError as error:
-            reason = getattr(error.reason, "strerror", None) or error.reason
-            raise Unreachable(f"{self.url} cannot be reached: {reason}") from None
+            raise self._unreachable(error.reason, "cannot be reached") from None
         except (OSError, http.client.HTTPException) as error:
-            reason = getattr(error, "strerror", None) or error or type(error).__name__
-            raise Unreachable(f"{self.url} broke off: {reason}") from None
+            raise self._unreachable(error, "broke off") from None
+
+    def _unreachable(self, reason: object, what: str) -> Unreachable:
+        if isinstance(reason, _PortForBots):
+            return Unreachable(
+                f"{self.url} is the port for bots; give the address of the pages, which the daemon "
+                "says at its start (http://HOST:7780 unless it was told otherwise)"
+            )
+        if isinstance(reason, ssl.SSLError) and reason.reason in _NO_TLS:
+            plain = self.url.replace("https://", "http://", 1)
+            return Unreachable(f"{self.url} does not speak https; write {plain}")
+        told = getattr(reason, "strerror", None) or str(reason) or type(reason).__name__
+        return Unreachable(f"{self.url} {what}: {told}")
 
     def _headers(self, media_type: str) -> dict[str, str]:
         headers = {"User-Agent": f"referee/{__version__}", "Accept": "application/json"}
@@ -102,6 +114,39 @@ class Remote:
         except (msgspec.MsgspecError, KeyError):
             return Unreachable(f"{self.url} is no daemon of the referee (HTTP status {code})")
         return DaemonRefused(sentence, code)
+
+
+_NO_TLS = ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE")
+"""What OpenSSL calls an answer in plain HTTP, from version to version."""
+
+
+class _PortForBots(OSError):
+    """ZeroMQ listens there."""
+
+
+class _Connection(http.client.HTTPConnection):
+    """Sees who is there by the first byte: what speaks ZeroMQ greets first, and then waits for a
+    greeting that HTTP does not have."""
+
+    def getresponse(self) -> http.client.HTTPResponse:
+        self._must_be_pages()
+        return super().getresponse()
+
+    def send(self, data: Any) -> None:
+        try:
+            super().send(data)
+        except OSError:
+            self._must_be_pages()
+            raise
+
+    def _must_be_pages(self) -> None:
+        if self.sock is not None and self.sock.recv(1, socket.MSG_PEEK) == b"\xff":
+            raise _PortForBots
+
+
+class _Pages(urllib.request.HTTPHandler):
+    def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
+        return self.do_open(_Connection, req)
 
 
 class _Stay(urllib.request.HTTPRedirectHandler):

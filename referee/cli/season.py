@@ -7,6 +7,8 @@ from typing import Annotated
 
 import msgspec
 import typer
+from msgspec import Raw
+from msgspec.structs import asdict
 
 from referee.cli import console
 from referee.cli.confining import Expose, Limit, Sandbox, exposed_by_daemon, read_given_limits
@@ -130,7 +132,7 @@ def season_list_command(data: Data = DATA, json: AsJson = False) -> None:
     with opened(data) as house:
         rows = house.seasons.all()
     if json:
-        console.print_json(rows)
+        console.print_json([{**asdict(row), "spec": Raw(row.spec.encode())} for row in rows])
         return
     console.out.columns(
         ["season", "state", "started", "closed", "variants"],

@@ -33,7 +33,8 @@ Everything is kept in one folder, and nothing has to be configured. On the first
 bots are entered, a season begins, and the organiser's token is shown, once. `--variant`, `--time`
 and the like say what that first season is; `referee season start` begins others.
 
-Ctrl-C or SIGTERM lets games end for a few seconds and loses nothing; neither does SIGKILL.
+Ctrl-C or SIGTERM lets games end for a few seconds and loses nothing; neither does SIGKILL. The exit
+status is 0 then.
 
 **Examples**
 
@@ -51,70 +52,74 @@ class BadAddress(Mistake):
     """An address that is none; the message says what is."""
 
 
+Data = Annotated[Path, typer.Option(help="Where everything is kept; made if it is not there.")]
+Bots = Annotated[str, typer.Option(help="Where bots connect; `none` for nowhere.")]
+Web = Annotated[str, typer.Option(help="HOST:PORT of the pages and the API.")]
+NoWeb = Annotated[bool, typer.Option("--no-web", help="No pages.")]
+Variants = Annotated[
+    list[str] | None,
+    typer.Option("--variant", "-v", help="What the first season plays; all five. Can be repeated."),
+]
+Time = Annotated[
+    str | None,
+    typer.Option("--time", help=f"Time control of the first season; {DEFAULT_TIME}."),
+]
+Jobs = Annotated[
+    int | None,
+    typer.Option("--jobs", "-j", help="Worker processes; one a core but one if not given."),
+]
+GamesASecond = Annotated[
+    float | None,
+    typer.Option(help="Games a second at most; 20, or what the house has set. 0: no limit."),
+]
+Samples = Annotated[
+    bool, typer.Option("--samples", help="Enter the sample bots though there are others.")
+]
+Anonymous = Annotated[
+    bool, typer.Option("--anonymous", help="Hide the names of bots from their opponents.")
+]
+Closed = Annotated[bool, typer.Option("--closed", help="Reading the pages needs a token too.")]
+ReadOnly = Annotated[
+    bool, typer.Option("--read-only", help="Nothing can be handed in or changed over the web.")
+]
+Finish = Annotated[float, typer.Option(help="Seconds that running games have at the end.")]
+Log = Annotated[
+    Literal["text", "json"], typer.Option(help="Lines for people or for programs, on stderr.")
+]
+
+
 def serve_command(
-    data: Annotated[
-        Path, typer.Option(help="Where everything is kept; made if it is not there.")
-    ] = DATA,
-    bots: Annotated[str, typer.Option(help="Where bots connect; `none` for nowhere.")] = BOTS,
-    web: Annotated[str, typer.Option(help="HOST:PORT of the pages and the API.")] = WEB,
-    no_web: Annotated[bool, typer.Option("--no-web", help="No pages.")] = False,
-    variant: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--variant", "-v", help="What the first season plays; all five. Can be repeated."
-        ),
-    ] = None,
-    time_limit: Annotated[
-        str | None,
-        typer.Option("--time", help=f"Time control of the first season; {DEFAULT_TIME}."),
-    ] = None,
+    data: Data = DATA,
+    bots: Bots = BOTS,
+    web: Web = WEB,
+    no_web: NoWeb = False,
+    variant: Variants = None,
+    time_limit: Time = None,
     sandbox: Sandbox = None,
     limit: Limit = None,
     expose: Expose = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option("--jobs", "-j", help="Worker processes; one a core but one if not given."),
-    ] = None,
-    pace: Annotated[
-        float | None,
-        typer.Option(help="Games a second at most; 20, or what the house has set. 0: no limit."),
-    ] = None,
-    samples: Annotated[
-        bool, typer.Option("--samples", help="Enter the sample bots though there are others.")
-    ] = False,
-    anonymous: Annotated[
-        bool, typer.Option("--anonymous", help="Hide the names of bots from their opponents.")
-    ] = False,
-    closed: Annotated[
-        bool, typer.Option("--closed", help="Reading the pages needs a token too.")
-    ] = False,
-    read_only: Annotated[
-        bool,
-        typer.Option("--read-only", help="Nothing can be handed in or changed over the web."),
-    ] = False,
-    finish: Annotated[
-        float, typer.Option(help="Seconds that running games have at the end.")
-    ] = 5.0,
-    log: Annotated[
-        Literal["text", "json"], typer.Option(help="Lines for people or for programs, on stderr.")
-    ] = "text",
+    jobs: Jobs = None,
+    pace: GamesASecond = None,
+    samples: Samples = False,
+    anonymous: Anonymous = False,
+    closed: Closed = False,
+    read_only: ReadOnly = False,
+    finish: Finish = 5.0,
+    log: Log = "text",
 ) -> None:
     """Run the daemon: a ladder that never stops, pages to watch, an endpoint for bots."""
     host, port = _address(web)
-    asked: dict[str, Any] = {
-        "variants": whole_variants(variant),
-        "time": time_limit,
-        "sandbox": sandbox,
-        "limits": read_given_limits(limit),
-        "expose": exposed_by_daemon(expose, data),
-    }
-    given = {key: value for key, value in asked.items() if value is not None}
-    spec = replace(Spec(name=NAME, variants=tuple(BUNDLED), prior=True), **given)
-    check(spec)  # also where a season goes on and nothing of it will be used
+    spec, given = _first_season(
+        variants=whole_variants(variant),
+        time=time_limit,
+        sandbox=sandbox,
+        limits=read_given_limits(limit),
+        expose=exposed_by_daemon(expose, data),
+    )
     terms = ServeTerms(
         data=data,
         season=spec,
-        given=tuple(given),
+        given=given,
         bots=_endpoint(bots),
         host=host,
         port=None if no_web else port,
@@ -126,6 +131,18 @@ def serve_command(
         pace=None if pace is None else PaceTerms(games_per_s=_not_negative(pace)),
         finish_s=_seconds(finish),
     )
+    _serve(terms, log)
+
+
+def _first_season(**asked: Any) -> tuple[Spec, tuple[str, ...]]:
+    """What a season is where none was started yet, and the keys of it that were asked for."""
+    given = {key: value for key, value in asked.items() if value is not None}
+    spec = replace(Spec(name=NAME, variants=tuple(BUNDLED), prior=True), **given)
+    check(spec)  # also where a season goes on and nothing of it will be used
+    return spec, tuple(given)
+
+
+def _serve(terms: ServeTerms, log: Literal["text", "json"]) -> None:
     journal = Journal(sys.stderr, log, marked="JOURNAL_STREAM" in os.environ)
     watchdog = os.environ.get("WATCHDOG_USEC", "")
     readiness = Readiness(
@@ -133,9 +150,11 @@ def serve_command(
     )
     # Ratings are computed beside games: on one core, not on all of them.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from referee.daemon.serve import serve  # numpy, which reads that when it is imported
+    # numpy, which reads that when it is imported
+    from referee.daemon.greeting import sayer
+    from referee.daemon.serve import serve
 
-    serve(terms, journal, readiness, console.out.print)
+    serve(terms, journal, readiness, sayer(log, sys.stdout, console.out.print))
 
 
 serve_command.__doc__ = f"{serve_command.__doc__}\n{EXAMPLES}"

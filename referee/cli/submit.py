@@ -57,6 +57,10 @@ def submit_command(
         referee submit my_bot --to http://localhost:7780 --label "looks two moves ahead"
     """
     remote = Remote(to, token)
+    if not folder.is_dir():
+        raise BadBot(
+            f"{folder}: there is no such folder; a bot is handed in as one, with {MANIFEST}"
+        )
     bot = find_bot(str(folder))
     if bot.folder is None or not bot.owns_folder:
         raise BadBot(f"{folder}: a bot is handed in as its folder, with a {MANIFEST}")

@@ -8,6 +8,7 @@ from collections import Counter
 from typing import Annotated
 
 import typer
+from msgspec.structs import asdict
 
 from referee.cli import console
 from referee.cli.house import DATA, AsJson, Create, Data, opened, opened_or_made, person
@@ -65,7 +66,7 @@ def teams_list_command(data: Data = DATA, json: AsJson = False) -> None:
         teams = house.teams.all()
         bots = Counter(bot.team for bot in house.bots.all())
     if json:
-        console.print_json(teams)
+        console.print_json([{**asdict(team), "bots": bots[team.id]} for team in teams])
         return
     console.out.columns(
         ["team", "role", "bots", "since"],

@@ -41,7 +41,7 @@ from referee.tournament.plan import plan
 from referee.tournament.plan import told as plan_told
 from referee.tournament.reading import override, read_spec
 from referee.tournament.run import TournamentResult
-from referee.tournament.spec import BadSpec, Format, Spec
+from referee.tournament.spec import WHOLE, BadSpec, Format, Spec
 from referee.tournament.submissions import bots_in
 
 HOME = Path("tournaments")
@@ -269,9 +269,10 @@ def tournament_command(
         with ExitStack() as stack:
             base = None
             if from_season is not None:
-                if not plan_only:
-                    out = finals_folder(from_season, name, out, HOME)
-                base = finals(from_season, top, data, variant or (), out, stack)
+                place = None if plan_only else finals_folder(from_season, name, out, HOME)
+                whole = format in WHOLE
+                base = finals(from_season, top, data, variant or (), place, stack, whole=whole)
+                out = place or out
             asked = _spec(spec, given, option or [], base=base)
             folder = out or free_folder(HOME, asked.name)
             ground = stack.enter_context(ground_at(cluster, jobs, folder))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
+from referee.daemon.closed import settle
 from referee.daemon.scoreboard import redraw
 from referee.record import Record
 from referee.reports.standings import standings, timings
@@ -72,6 +74,9 @@ def rule_in_folder(folder: Path, appeal: Appeal) -> Record:
     with Store.open(folder) as store:
         record = _must_find(store, appeal)
         if appeal.what == "lift":
+            ruled = {(ruling.pairing, ruling.number) for ruling in store.rulings()}
+            if (appeal.pairing, appeal.number) not in ruled:
+                raise Conflict(f"there is no ruling on game {appeal.game}")
             store.lift_ruling(appeal.pairing, appeal.number)
         else:
             at = stamp(datetime.now(UTC))
@@ -107,19 +112,19 @@ def rule_in_house(house: House, appeal: Appeal) -> tuple[Record, bool]:
 
 
 def _apply(house: House, season: SeasonRow) -> bool:
-    folder = house.seasons.folder(season)
     if season.state == "closed":
-        changed = season in house.apply_rulings_to_closed()
-    else:
-        try:
-            house.take_charge()
-        except Conflict:
-            return False
-        with Store.open(folder) as store:
-            changed = house.rulings.apply(season, store) > 0
-        house.give_charge_back()
-    if changed:
-        redraw(folder)
+        # Where somebody else is at it, or cannot read it, the daemon sees to it or tells why.
+        with suppress(BadStore):
+            return settle(house, season) is not None
+        return False
+    try:
+        house.take_charge()
+    except Conflict:
+        return False
+    folder = house.seasons.folder(season)
+    with Store.open(folder) as store:
+        changed = house.rulings.apply(season, store, lambda: redraw(folder)) > 0
+    house.give_charge_back()
     return changed
 
 

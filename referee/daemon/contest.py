@@ -300,13 +300,16 @@ def _entry(name: str, player: Player) -> Entry:
     return Entry(_definition(name, player), player.contestant.bot)
 
 
-def chosen(spec: Spec, everybody: Sequence[Player]) -> dict[str, Player]:
-    """The players that a spec names, by their plain names; without names, all. Raises BadSpec."""
+def chosen(
+    spec: Spec, everybody: Sequence[Player], why_not: Callable[[str], str | None]
+) -> dict[str, Player]:
+    """The players that a spec names, by their plain names; without names, all. Raises BadSpec;
+    `why_not` says why somebody is not among them, where it is known."""
     known = {player.contestant.bot.name.casefold(): player for player in everybody}
     found: dict[str, Player] = {}
     for name in spec.bots or [player.contestant.bot.name for player in everybody]:
         player = known.get(name.casefold())
         if player is None:
-            raise BadSpec(f"{name} does not play here now: it is paused, away or unknown")
+            raise BadSpec(why_not(name) or f"{name} cannot be started here now")
         found[player.contestant.bot.name] = player
     return found

@@ -112,7 +112,8 @@ class Contests:
                 everybody = roster.everybody()
                 # Whoever is named is waited for; without names, those play who are here.
                 about = [each for each in everybody if spec.bots or here(each)]
-                players = {} if roster.builder.busy else chosen(spec, about)
+                why_not = self._house.versions.why_not_playing
+                players = {} if roster.builder.busy else chosen(spec, about, why_not)
             if roster.builder.busy:
                 return
             self._contest = Contest(

@@ -24,10 +24,9 @@ from referee.daemon.contests import Contests
 from referee.daemon.crew import Crew
 from referee.daemon.dropping import Dropping
 from referee.daemon.floor import Floor
+from referee.daemon.greeting import Say, greet, listens
 from referee.daemon.journal import Journal, stamp
-from referee.daemon.late_rulings import LateRulings
 from referee.daemon.live import Live
-from referee.daemon.opening import OpenSeason
 from referee.daemon.orders import GuestCame, GuestLeft
 from referee.daemon.pace import Pace, PaceTerms
 from referee.daemon.pages import Pages
@@ -35,16 +34,15 @@ from referee.daemon.readiness import Readiness
 from referee.daemon.reception import Reception
 from referee.daemon.relays import Relays
 from referee.daemon.roster import Guest, Roster
-from referee.daemon.scoreboard import ratings_of
+from referee.daemon.seasons import Seasons
 from referee.daemon.submissions import Submissions
 from referee.daemon.telling import Count, ended, floor_counts, hall_counts
 from referee.daemon.terms import ServeTerms
 from referee.daemon.watched import Watched
 from referee.ladder.season import Player
 from referee.mistake import Mistake
-from referee.reports.standings import Standings
 from referee.store.house.house import House
-from referee.store.house.rows import SeasonRow, VersionRow
+from referee.store.house.rows import VersionRow
 from referee.tournament.chunk import Batch
 from referee.tournament.confining import confinement_of
 from referee.tournament.spec import Spec
@@ -53,7 +51,6 @@ TICK_S = 0.1
 LOOK_S = 0.2
 COMMIT_S = 1.0
 COUNT_S = 1.0
-RATINGS_S = 60.0
 TIDY_S = 600.0
 PACE = "pace"
 """The setting of the house that says how fast the ladder plays."""
@@ -80,7 +77,7 @@ class Coordinator:
         journal: Journal,
         readiness: Readiness,
         ending: Ending,
-        say: Callable[[str], None],
+        say: Say,
     ) -> None:
         self._terms = terms
         self._house = house
@@ -95,8 +92,6 @@ class Coordinator:
         """The version of the house's data that has been acted on."""
         self._due: dict[str, float] = {}
         self._guests: dict[str, Guest] = {}
-        self._open: OpenSeason | None = None
-        self._greeted = False
         confinement = confinement_of(spec)
         self._roster = Roster(house, confinement, journal)
         self._submissions = Submissions(
@@ -107,7 +102,6 @@ class Coordinator:
         )
         self._live = Live(house.data)
         self._dropping = Dropping(house, journal)
-        self._late_rulings = LateRulings(house, journal)
         self._pace = Pace(terms.pace or PaceTerms(), house.data, journal, self._now)
         self._pages = self._make_pages()
         self._crew = Crew(terms.jobs, journal)
@@ -115,6 +109,17 @@ class Coordinator:
         self._relays = Relays(max(1, terms.jobs), journal, self._now)
         self._reception = self._make_reception()
         self._floor.hall = self._reception
+        hidden_names = _hidden_names if terms.anonymous else None
+        self._seasons = Seasons(
+            house,
+            self._floor,
+            journal,
+            ids=self._ids,
+            now=self._now,
+            hidden_names=hidden_names,
+            on_games=self._tell_games,
+            on_open=self._play_by,
+        )
         self._contests = Contests(
             house,
             self._floor,
@@ -123,20 +128,39 @@ class Coordinator:
             ids=self._ids,
             now=self._now,
             jobs=terms.jobs,
-            hidden_names=_hidden_names if terms.anonymous else None,
+            hidden_names=hidden_names,
             on_games=self._tell_games,
         )
 
-    def run(self) -> None:
-        """Until the end is asked for, and then to a good end."""
+    def run(self, begin: Callable[[], None]) -> None:
+        """Until the end is asked for, and then to a good end.
+
+        `begin` is what else a start makes and tells: it is done once everything listens, so that a
+        port which is taken leaves nothing behind.
+        """
         try:
+            if not self._listen():
+                return
+            begin()
+            greet(self._pages, self._reception, self._say)
             self._look()
+            self._readiness.ready("playing")
             self._journal.info("the daemon plays", data=self._house.data, workers=len(self._crew))
             while not self._ending.came:
                 self._turn()
             self._finish()
         finally:
             self._close()
+
+    def _listen(self) -> bool:
+        """Open the doors; whether all are open before the end is asked for."""
+        self._admit()
+        while not self._ending.came:
+            self._hear_doors(self._now())
+            if listens(self._pages, self._reception):
+                return True
+            self._wait()
+        return False
 
     # A turn of the loop.
 
@@ -154,9 +178,10 @@ class Coordinator:
             self._contests.look(self._roster, self._spec, self._is_here)
         if self._is_due("count", COUNT_S):
             self._count()
-        if self._open is not None and self._is_due("tidy", TIDY_S):
-            self._open.trim_logs()
-        self._dropping.look(self._open, self._now())
+        opened = self._seasons.open
+        if opened is not None and self._is_due("tidy", TIDY_S):
+            opened.trim_logs()
+        self._dropping.look(opened, self._now())
         self._readiness.alive(self._now())
 
     def _is_due(self, what: str, every_s: float) -> bool:
@@ -183,32 +208,36 @@ class Coordinator:
             self._seen = None
         if self._roster.hear():
             self._seen = None
+        self._hear_doors(now)
+
+    def _hear_doors(self, now: float) -> None:
         if self._reception is not None:
             self._reception.look(now)
         if self._pages is not None:
             self._pages.look(now)
-        self._greet()
 
     # What people want.
 
     def _look(self) -> None:
         """Act on what the house holds now."""
         self._seen = self._house.version_of_data()
-        self._follow_season()
-        self._late_rulings.look()
-        self._dropping.look(self._open, self._now(), changed=True)
+        if not self._seasons.follow():
+            self._seen = None
+        opened = self._seasons.open
+        self._dropping.look(opened, self._now(), changed=True)
         if self._terms.pace is None:
             self._pace.change(self._house.settings.get(PACE, PaceTerms, PaceTerms()))
-        if self._open is not None:
-            if applied := self._open.apply_rulings():
-                self._journal.info("rulings", applied=applied)
+        if opened is not None:
             players = self._roster.playing(self._guests, self._now())
             self._relays.handed_in = {each.id for each in players if not each.connected}
-            self._open.enter(players)
-        if self._reception is not None:
-            self._reception.admit(self._house.bots.keys(), self._house.bots.tokens())
+            opened.enter(players)
+        self._admit()
         self._submissions.begin(self._now())
         self._contests.look(self._roster, self._spec, self._is_here)
+
+    def _admit(self) -> None:
+        if self._reception is not None:
+            self._reception.admit(self._house.bots.keys(), self._house.bots.tokens())
 
     def _is_here(self, player: Player) -> bool:
         """Whether it can be given games: bots that connect have to be connected."""
@@ -218,28 +247,6 @@ class Coordinator:
         # One that came back as another version is another player.
         return guest is not None and guest.version.id == player.id
 
-    def _follow_season(self) -> None:
-        wanted = self._house.seasons.current()
-        opened = self._open
-        if opened is not None and (wanted is None or wanted.id != opened.row.id):
-            opened.ending = True
-            if self._floor.busy_for(opened):
-                self._seen = None  # Look again: its last games are still being played.
-                return
-            self._floor.sources.remove(opened)
-            self._note_ratings(opened, opened.close(finished=True))
-            self._journal.info("season closed", season=opened.row.name)
-            self._open = None
-        if wanted is not None and self._open is None:
-            self._open = self._opened(wanted)
-            self._play_by(self._open.season.spec)
-            self._floor.sources.append(self._open)
-            self._journal.info(
-                "season", name=wanted.name, games=self._open.season.played, sandbox=self._open.level
-            )
-        elif wanted is not None and opened is not None:
-            opened.row = wanted
-
     def _play_by(self, spec: Spec) -> None:
         """How bots are confined and what clock they are checked by, from now on."""
         self._spec = spec
@@ -247,16 +254,6 @@ class Coordinator:
         self._roster.confine(confinement)
         build_ms = read_duration_ms(spec.build_time)
         self._submissions.terms = (confinement, spec.clock(), build_ms)
-
-    def _opened(self, row: SeasonRow) -> OpenSeason:
-        return OpenSeason(
-            self._house,
-            row,
-            self._ids,
-            now=self._now,
-            hidden_names=_hidden_names if self._terms.anonymous else None,
-            on_games=self._tell_games,
-        )
 
     def _guest(self, report: GuestCame | GuestLeft) -> None:
         """Somebody has come into the hall, or left it."""
@@ -272,9 +269,9 @@ class Coordinator:
             self._guests[name] = Guest(version=version, variants=hello.variants)
             self._journal.info("connected", bot=version.name, address=report.address)
         elif (left := self._guests.pop(name, None)) is not None:
-            if self._open is not None:
+            if self._seasons.open is not None:
                 # Before the next look: a game that is given out until then would be for nobody.
-                self._open.leave(left.version.id)
+                self._seasons.open.leave(left.version.id)
             self._journal.info("disconnected", bot=name, why=report.why)
         else:
             return
@@ -294,18 +291,8 @@ class Coordinator:
         )
 
     def _draw(self) -> None:
-        opened = self._open
-        found = None if opened is None else opened.board.look(self._now())
-        if opened is None or found is None:
-            return
-        if found.played and self._is_due("ratings", RATINGS_S):
-            self._note_ratings(opened, found)
-        self._live.tell("standings", season=opened.row.name, at=stamp())
-
-    def _note_ratings(self, opened: OpenSeason, found: Standings) -> None:
-        """Keep the curves, a point a minute."""
-        versions = {row.name: row.id for row in opened.season.bots.values()}
-        self._house.ratings.note(opened.row, ratings_of(found, versions))
+        if (drawn := self._seasons.draw()) is not None:
+            self._live.tell("standings", season=drawn.row.name, at=stamp())
 
     def _count(self) -> None:
         self._live.tell("guests", names=sorted(self._guests))
@@ -315,10 +302,10 @@ class Coordinator:
             "submissions_waiting": len(self._house.submissions.waiting()),
             **floor_counts(self._floor),
         }
-        if self._open is not None:
+        if (opened := self._seasons.open) is not None:
             counted |= {
-                "games_of_season": self._open.season.played,
-                "players": len(self._open.season.players),
+                "games_of_season": opened.season.played,
+                "players": len(opened.season.players),
             }
         if self._reception is not None:
             counted |= hall_counts(self._reception.counters)
@@ -350,24 +337,6 @@ class Coordinator:
         }
         return Pages(settings, self._house.data, self._journal)
 
-    def _greet(self) -> None:
-        """Once everything listens, say where."""
-        if self._greeted:
-            return
-        pages, reception = self._pages, self._reception
-        if (pages is not None and pages.url is None) or (
-            reception is not None and reception.opened is None
-        ):
-            return
-        self._greeted = True
-        if pages is not None:
-            self._say(f"Pages: {pages.url}")
-        if reception is not None and reception.opened is not None:
-            opened = reception.opened
-            key = "" if opened.public is None else f", server key {opened.public}"
-            self._say(f"Bots connect to {opened.endpoint}{key}")
-        self._readiness.ready("playing")
-
     # The end.
 
     def _finish(self) -> None:
@@ -398,9 +367,7 @@ class Coordinator:
         self._floor.commit()
         self._crew.close()
         self._contests.close()
-        if self._open is not None:
-            self._note_ratings(self._open, self._open.close(finished=False))
-        self._late_rulings.close()
+        self._seasons.close()
         self._live.close()
 
 

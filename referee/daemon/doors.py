@@ -30,7 +30,7 @@ class KeysAndTokens:
             return name
         if hello.name not in (None, name):
             proof = "key" if self._curve else "token"
-            return Refused(f"the name {hello.name} belongs to another {proof}", "name")
+            return Refused(f"this {proof} is {name}'s: say the name {name} (--name)", "name")
         if not self.knows(name):
             return Refused(f"{name} may not come in any more", "name")
         return name

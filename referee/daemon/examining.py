@@ -99,7 +99,7 @@ def _examine(request: Request, say: Any) -> Finding:
     terms = Terms(clock=clock, startup_ms=request.startup_ms, warm_up_ms=request.warm_up_ms)
     # The check builds in the usual cache of the machine; what is built already needs no building.
     ready = built(bot, request.confinement, cache=cache, limit_ms=request.build_ms)
-    report = check_bot(ready, terms, confinement=request.confinement)
+    report = check_bot(ready, terms, confinement=request.confinement, handed_in=True)
     if not report.passed:
         return Rejected(told(report))
     if bot.variants is None and set(report.variants) < set(all_variants()):

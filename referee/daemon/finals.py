@@ -11,18 +11,22 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from referee.bots.archive import BadArchive
 from referee.bots.manifest import MANIFEST, BadBot, Bot, read_bot
 from referee.daemon.examining import unpacked
 from referee.reports.standings import Standings, standings
+from referee.rules.numbers import amount
 from referee.store.connect import FILE
 from referee.store.database import Store
 from referee.store.house.house import House
 from referee.store.house.mistakes import Conflict
 from referee.store.house.rows import VersionRow
 from referee.tournament.begin import stored_spec
+from referee.tournament.entries import variant_names
 from referee.tournament.spec import Spec
 
 FOLDER = "finalists"
@@ -41,8 +45,15 @@ class Finals(Struct, frozen=True, kw_only=True):
     """Players of the season that stood high enough, and why they are not taken."""
 
 
-def find_finals(house: House, name: str, top: int, variants: Sequence[str] = ()) -> Finals:
+class _Plays(Struct):
+    variants: tuple[str, ...] | None = None
+
+
+def find_finals(
+    house: House, name: str, top: int, variants: Sequence[str] = (), *, whole: bool = False
+) -> Finals:
     """The best of a season: by the table of a variant where one is given, else by that over all.
+    Where `whole`, only those that play all variants of the finals.
 
     Raises Unknown, BadStore, and Conflict where fewer than two are left.
     """
@@ -52,19 +63,25 @@ def find_finals(house: House, name: str, top: int, variants: Sequence[str] = ())
         raise Conflict(f"the season {season.name} has no games yet")
     with Store.read(folder) as store:
         found, spec = standings(store), stored_spec(store)
+    asked = replace(spec, variants=tuple(variants) or spec.variants)
+    needed = list(variant_names(asked).values()) if whole else []
     playing = {version.name: version for version in house.versions.playing()}
     finalists: list[VersionRow] = []
     passed_over: dict[str, str] = {}
     for player in _ranked(found, variants):
         if len(finalists) == top:
             break
-        why = _why_not(player, playing)
+        why = _why_not(player, playing, needed)
         if why:
             passed_over[player] = why
         else:
             finalists.append(playing[player])
     if len(finalists) < 2:
-        raise Conflict(f"the season {season.name} has {len(finalists)} bots to play finals; 2 do")
+        fewer = f" of {', '.join(needed)}: --variant names fewer" if len(needed) > 1 else ""
+        raise Conflict(
+            f"the season {season.name} has {amount(len(finalists), 'bot')} to play finals{fewer}; "
+            "it takes 2"
+        )
     return Finals(spec=_plain(spec, season.name), finalists=finalists, passed_over=passed_over)
 
 
@@ -74,13 +91,17 @@ def _ranked(found: Standings, variants: Sequence[str]) -> list[str]:
     return [row.name for table in tables for row in table.rows]
 
 
-def _why_not(player: str, playing: Mapping[str, VersionRow]) -> str:
+def _why_not(player: str, playing: Mapping[str, VersionRow], needed: Sequence[str]) -> str:
     version = playing.get(player)
     if version is None:
         return "it plays no more"
     if version.kind != "submitted":
         return "it connects from elsewhere"
-    return "" if version.kept else "what was submitted is no longer kept"
+    if not version.kept:
+        return "what was submitted is no longer kept"
+    plays = msgspec.json.decode(version.definition, type=_Plays).variants
+    lacking = [variant for variant in needed if plays is not None and variant not in plays]
+    return f"it does not play {', '.join(lacking)}" if lacking else ""
 
 
 def _plain(spec: Spec, season: str) -> Spec:

@@ -24,6 +24,7 @@ from referee.reports.standings import Standings
 from referee.store.connect import FILE
 from referee.store.database import Store
 from referee.store.house.house import House
+from referee.store.house.mistakes import BadHouse
 from referee.store.house.rows import SeasonRow
 from referee.tournament.begin import stored_spec
 from referee.tournament.chunk import Batch, Chunk, Manner
@@ -38,6 +39,8 @@ CONFINING = ("sandbox", "limits", "expose")
 REST_S = 60.0
 MOST_DOUBLINGS = 6
 """A bot that does not start is left alone for a minute, then for two, at most for half an hour."""
+DISQUALIFIED = "disqualified"
+"""The value of a season's store that says who was excluded, and why, as JSON."""
 LOG_BYTES = 200_000_000
 """What all logs of a season may hold; the oldest go first."""
 
@@ -148,6 +151,12 @@ class OpenSeason:
             self.board.touch()
         return applied
 
+    def note_disqualified(self) -> None:
+        """Let the tables say who was excluded, and why."""
+        if disqualified_noted(self._house, self.store):
+            self.board.touch()
+            self._dirty = True
+
     def drop_records(self, keys: Sequence[tuple[int, str]]) -> None:
         """Let the records of these games go."""
         self.store.drop_records(keys)
@@ -217,6 +226,39 @@ def _otherwise(there: Spec, asked: Spec, keys: Sequence[str]) -> list[str]:
     if set(wanted.variants) == set(there.variants):
         wanted = replace(wanted, variants=there.variants)
     return changes(there, wanted)
+
+
+def has_lost_its_games(house: House, row: SeasonRow) -> Path | None:
+    """The file with the games of a season, where it is gone though the house knows of games."""
+    path = house.seasons.folder(row) / FILE
+    known = house.ratings.latest(row) or any(each.applied for each in house.rulings.of_season(row))
+    return path if known and not path.exists() else None
+
+
+def must_have_its_games(house: House, row: SeasonRow) -> None:
+    """Raises BadHouse where a season would begin again as if it had never been played."""
+    lost = has_lost_its_games(house, row)
+    if lost is not None and row.state != "closed":
+        raise BadHouse(
+            f"the games of season {row.name} are gone: there is no {lost}; bring it back from a "
+            "copy (`referee backup --restore`), or give the season up by `referee season close` "
+            "and begin another by `referee season start`"
+        )
+
+
+def disqualified_noted(house: House, store: Store) -> bool:
+    """Bring what a season's store says of excluded bots up to date; whether it had to be."""
+    there = store.value(DISQUALIFIED) or "{}"
+    why = {bot.id: bot.disqualified for bot in house.bots.all() if bot.disqualified}
+    if not why and there == "{}":
+        return False
+    versions = {version.id: why.get(version.bot) for version in house.versions.all()}
+    excluded = {row.name: reason for row in store.bots() if (reason := versions.get(row.id))}
+    text = msgspec.json.encode(excluded).decode()
+    if text == there:
+        return False
+    store.set_value(DISQUALIFIED, text)
+    return True
 
 
 def spec_of(row: SeasonRow) -> Spec:

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import ipaddress
-from collections.abc import Callable, Collection
+import math
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 from msgspec import Struct
@@ -47,6 +50,8 @@ FOLLOWED = 20
 MOST_CHUNKS = 100
 AGAIN_S = 5.0
 LEAVE_S = 3.0
+REFUSALS_S = 10.0
+"""From one line about those who were not let in to the next."""
 
 
 class HallBroken(Mistake):
@@ -60,6 +65,25 @@ class Waiting(Struct):
 
     chunk: Chunk
     until: float
+
+
+class Refusals:
+    """Tells who was not let in: how many, and why, and not for each of them."""
+
+    def __init__(self, journal: Journal, now: Callable[[], float] = time.monotonic) -> None:
+        self._journal = journal
+        self._now = now
+        self._told: Counter[str] = Counter()
+        self._tell_at = -math.inf
+
+    def look(self, refused: Mapping[str, int]) -> None:
+        """So many have been refused so far, by why."""
+        new = Counter(refused) - self._told
+        if new and self._now() >= self._tell_at:
+            self._tell_at = self._now() + REFUSALS_S
+            self._told = Counter(refused)
+            for why, times in sorted(new.items()):
+                self._journal.warning("not let into the hall", why=why, times=times)
 
 
 class Reception:
@@ -82,6 +106,7 @@ class Reception:
         )
         self.guests: dict[str, int] = {}
         """Who is there, and the number of its arrival."""
+        self._refusals = Refusals(journal)
         self._secret = None if is_local(endpoint) else _server_secret(data)
         self._endpoint = endpoint
         self._floor = floor
@@ -218,6 +243,7 @@ class Reception:
         if not self._closing:
             self._journal.error("the hall has ended", how=self._child.how_it_ended())
         self._child = None
+        self._refusals = Refusals(self._journal)
         if self.opened is not None:
             # It comes back at the port that it had, though any free one would have done.
             self._endpoint = self.opened.endpoint
@@ -245,6 +271,7 @@ class Reception:
             self._left(report)
         elif isinstance(report, Counters):
             self.counters = report
+            self._refusals.look(report.refused)
         elif isinstance(report, LiveReport):
             self._floor.take(report)
         elif isinstance(report, Opened):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
 
 import msgspec
 from msgspec import Struct
@@ -20,6 +21,7 @@ from referee.daemon.child import Child
 from referee.daemon.journal import Journal
 from referee.daemon.orders import Opened
 from referee.links.keys import KeyPair, new_keys
+from referee.rules.registry import BadVariant, find_variant
 from referee.store.house.tokens import hash_of
 from referee.tournament.chunk import Chunk, Contestant
 
@@ -101,7 +103,7 @@ class Relays:
                 token=None if curve else secrets.token_hex(16),
                 keys=new_keys() if curve else None,
             )
-            logs = manner.logs and manner.logs / "hall" / f"{relay.name}.stderr.txt"
+            logs = log_of(chunk, relay.name)
             if logs is not None:
                 logs.parent.mkdir(parents=True, exist_ok=True)
             request = Request(
@@ -156,6 +158,19 @@ class Relays:
 
     def _is_late(self, relay: Relay) -> bool:
         return relay.leave_by is not None and self._now() > relay.leave_by
+
+
+def log_of(chunk: Chunk, name: str) -> Path | None:
+    """Where what it writes to stderr is kept: as of games in a worker, so that who reads those
+    finds these."""
+    if chunk.manner.logs is None:
+        return None
+    try:
+        variant = find_variant(chunk.variant).name
+    except BadVariant:  # Nothing will be played; the hall says why.
+        variant = Path(chunk.variant).stem
+    pairing = f"{chunk.first.bot.name} - {chunk.second.bot.name}"
+    return chunk.manner.logs / variant / pairing / f"{name}.stderr.txt"
 
 
 def from_here(endpoint: str) -> str:

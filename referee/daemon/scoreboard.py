@@ -11,6 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from referee.daemon.journal import stamp
@@ -110,10 +111,27 @@ class Scoreboard:
         return setting_of(self._store)
 
 
-def redraw(folder: Path) -> None:
-    """The snapshot of a season that nobody plays any more, anew."""
+def redraw(folder: Path) -> Standings:
+    """The snapshot of a season that nobody plays just now, anew."""
     with Store.read(folder) as store:
-        _write(folder / FILE, standings(store))
+        found = standings(store)
+    _write(folder / FILE, found)
+    return found
+
+
+class LastWord(Struct, frozen=True):
+    """What a snapshot says that may be said when no game is played any more."""
+
+    finished: bool = False
+    disqualified: dict[str, str] = {}
+
+
+def last_word(folder: Path) -> LastWord:
+    """Of the snapshot there."""
+    try:
+        return msgspec.json.decode((folder / FILE).read_bytes(), type=LastWord)
+    except (FileNotFoundError, msgspec.MsgspecError):
+        return LastWord()
 
 
 def _draw(path: Path, setting: Setting, games: GameArrays, faults: FaultArrays) -> Standings:

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import contextlib
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 
 import msgspec
 
 from referee.daemon.coordinator import Coordinator, Ending
+from referee.daemon.greeting import Say
 from referee.daemon.journal import Journal
-from referee.daemon.opening import must_be_as_asked, settled, spec_of
+from referee.daemon.opening import must_be_as_asked, must_have_its_games, settled, spec_of
 from referee.daemon.readiness import Readiness
 from referee.daemon.samples import enter_samples
 from referee.daemon.terms import ServeTerms
+from referee.store.connect import FILE
 from referee.store.house.house import House
+from referee.tournament.spec import Spec
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-def serve(
-    terms: ServeTerms, journal: Journal, readiness: Readiness, say: Callable[[str], None]
-) -> None:
+def serve(terms: ServeTerms, journal: Journal, readiness: Readiness, say: Say) -> None:
     """Run until a signal asks for the end. `say` is for what a person at the start has to know.
 
     Raises Conflict where another daemon runs on this data, and what else keeps one from starting.
@@ -31,18 +33,34 @@ def serve(
         house.take_charge()
         season = house.seasons.latest()
         spec = settled(terms.season if season is None else spec_of(season))
-        if season is None:
-            house.seasons.start(msgspec.json.encode(spec).decode(), by="the first start")
-        elif otherwise := must_be_as_asked(season, spec, terms):
-            journal.warning(otherwise)
-        if terms.samples or not house.bots.all():
-            for name in enter_samples(house):
-                journal.info("entered", bot=name)
-        organiser = house.teams.first_organiser()
-        if organiser is not None:
-            say(f"The token of {organiser.name}, shown this once: {organiser.token}")
+        if season is not None:
+            must_have_its_games(house, season)
+            if otherwise := must_be_as_asked(season, spec, terms):
+                journal.warning(otherwise)
         with _asked_to_end() as ending:
-            Coordinator(terms, house, spec, journal, readiness, ending, say).run()
+            coordinator = Coordinator(terms, house, spec, journal, readiness, ending, say)
+            coordinator.run(partial(_begin, terms, house, spec, journal, say))
+
+
+def _begin(terms: ServeTerms, house: House, spec: Spec, journal: Journal, say: Say) -> None:
+    """What a first start makes, and what is told of it."""
+    season = house.seasons.latest()
+    if season is None:
+        season = house.seasons.start(msgspec.json.encode(spec).decode(), by="the first start")
+    others = house.bots.all()
+    if terms.samples or not others:
+        for name in enter_samples(house):
+            journal.info("entered", bot=name)
+    elif not (house.seasons.folder(season) / FILE).exists():
+        journal.info("no sample bots are entered, since there are others; --samples enters them")
+    organiser = house.teams.first_organiser()
+    if organiser is not None:
+        say(
+            f"The token of {organiser.name}, shown this once: {organiser.token}",
+            "token",
+            name=organiser.name,
+            token=organiser.token,
+        )
 
 
 @contextlib.contextmanager

@@ -15,7 +15,7 @@ import zmq
 from msgspec import Struct
 from zmq.utils import z85
 
-from referee.mistake import Mistake
+from referee.mistake import REFUSED, Mistake
 
 KEY_CHARACTERS = 40
 SECRET_MODE = 0o600
@@ -23,6 +23,12 @@ SECRET_MODE = 0o600
 
 class BadKey(Mistake):
     """A key, or a file of keys, that cannot be used; the message says why."""
+
+
+class KeyRefused(BadKey):
+    """The system does not let us write there."""
+
+    status = REFUSED
 
 
 class KeyPair(Struct, frozen=True):
@@ -55,17 +61,20 @@ def keys_of(secret: str) -> KeyPair:
 def write_keys(folder: Path, name: str, keys: KeyPair | None = None) -> Path:
     """Write a pair, a new one unless it is given, to NAME.key, for its owner's eyes only.
 
-    A file that is there is left as it is: its key may be in use. Raises BadKey.
+    A file that is there is left as it is: its key may be in use. The folder is made where it is
+    not there. Raises BadKey, KeyRefused.
     """
     keys = keys or new_keys()
     path = folder / f"{name}.key"
     told = f'name = "{name}"\npublic = "{keys.public}"\nsecret = "{keys.secret}"\n'
     try:
+        if not folder.exists():
+            folder.mkdir(parents=True)
         fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, SECRET_MODE)
     except FileExistsError:
         raise BadKey(f"{path} is there already; a key that is in use is not replaced") from None
     except OSError as error:
-        raise BadKey(f"{path} cannot be written: {error.strerror}") from None
+        raise KeyRefused(f"{path} cannot be written: {error.strerror}") from None
     with open(fd, "w", encoding="utf-8") as file:
         file.write(told)
     return path

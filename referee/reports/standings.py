@@ -79,6 +79,8 @@ class Standings(Struct, frozen=True, kw_only=True):
     """Bots that went on between their turns though `freeze` was asked for, and their processes."""
     elsewhere: list[str] = []
     """Bots that connected to a daemon: nobody confined them there."""
+    disqualified: dict[str, str] = {}
+    """Bots that organisers have excluded, and why; the games that they played count."""
     dropped: Dropped | None = None
     """Games whose records are no longer kept; the tables have their results."""
     rulings: list[Ruled] = []
@@ -116,6 +118,7 @@ class Setting(Struct, frozen=True, kw_only=True):
     """Bots that were let run more than one, and how many."""
     not_held: dict[str, int] = {}
     """Bots that went on between their turns though `freeze` was asked for, and their processes."""
+    disqualified: dict[str, str] = {}
     rulings: list[RulingRow] = []
     dropped: Dropped | None = None
 
@@ -157,6 +160,7 @@ def setting_of(store: Store) -> Setting:
         left_out=msgspec.json.decode(store.value("left_out") or "{}", type=dict[str, str]),
         processes=msgspec.json.decode(store.value("processes") or "{}", type=dict[str, int]),
         not_held=msgspec.json.decode(store.value("not_held") or "{}", type=dict[str, int]),
+        disqualified=msgspec.json.decode(store.value("disqualified") or "{}", type=dict[str, str]),
         rulings=store.rulings(),
         dropped=store.dropped(),
     )
@@ -232,6 +236,7 @@ def _tables(
         processes=setting.processes,
         not_held=setting.not_held,
         elsewhere=[row.name for row in setting.bots if _definition(row).elsewhere],
+        disqualified=setting.disqualified,
         dropped=setting.dropped,
         rulings=rulings,
     )

@@ -31,14 +31,15 @@ What `referee COMMAND --help` shows, on one page. Written by
 STATUSES = {
     0: "done",
     console.DOES_NOT_HOLD: "what was checked does not hold (`verify`, `check`, `check-variant`, "
-    "`repro`)",
+    "`repro`, `doctor`), or was rejected (`submit`)",
     BAD_INPUT: "bad input: an argument, a bot, a variant, an option, a file",
     REFUSED: "the system refused: no space, no permission",
     FAILED: "the variant's script, or the referee itself, failed in a game; nobody lost by it",
     **{exit_status([code]): f"with `--strict`, `{code}`: {MEANINGS[code]}" for code in PRECEDENCE},
     console.INTERRUPTED: "interrupted by Ctrl-C",
     console.PIPE_CLOSED: "whoever read the output closed the pipe",
-    console.TERMINATED: "ended by SIGTERM, or its terminal was closed",
+    console.TERMINATED: "ended by SIGTERM, or its terminal was closed; `serve` ends well by "
+    "both and by Ctrl-C, with 0",
 }
 """Every exit status. With --strict the gravest fault counts, which is the lowest number."""
 

@@ -50,6 +50,8 @@ from referee.tournament.mistakes import Key, did_you_mean, quoted
 Format = Literal["round-robin", "gauntlet", "swiss", "knockout"]
 
 FORMATS: tuple[Format, ...] = ("round-robin", "gauntlet", "swiss", "knockout")
+WHOLE: tuple[Format, ...] = ("swiss", "knockout")
+"""In these, everybody plays every variant."""
 DEFAULT_TIME = "1s"
 MOST_GAMES = 10_000_000
 LONGEST_NAME = 100
@@ -223,7 +225,7 @@ def check_players(spec: Spec, players: Mapping[str, Sequence[str]]) -> None:
             if not challenging or len(challenging) == len(names):
                 who = "no challenger" if not challenging else "challengers alone"
                 raise BadSpec(f"{variant} is played by {who}, so nobody meets in this gauntlet")
-        if spec.format in ("swiss", "knockout"):
+        if spec.format in WHOLE:
             lacking = [name for name in everybody if name not in names]
             if lacking:
                 raise BadSpec(

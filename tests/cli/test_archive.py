@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from referee.store.house import House
+from tests.cli.running import environment, refuses, succeeds
 from tests.cli.running import referee as run
-from tests.cli.running import refuses, succeeds
 from tests.records import games
 from tests.reports.stored import make_real
 from tests.store.housing import contents
 
+KILLED = """
+import os, signal
+from referee.reports.archive import make
+make.Path.rename = lambda path, to: os.kill(os.getpid(), signal.SIGKILL)
+from referee.cli import main
+main()
+"""
 PLAYED = {
     ("random", "highest"): [
         replace(each, game=f"1-{number}") for number, each in enumerate(games("underdog"), start=1)
@@ -68,9 +79,30 @@ def test_what_cannot_be_archived_is_said_in_a_sentence(folder: Path) -> None:
             "no games": (("archive", "later"), "the season later has no games yet"),
             "no data": (("archive", "1", "--data", "gone"), r"gone holds no house.db: .*"),
             "there": (("archive", "1", "--out", "t"), "t is there already; .*"),
+            "zip": (("archive", "1", "--out", "x.zip"), "x.zip: an archive is a folder, .*"),
+            "path": (
+                ("archive", "./tournaments/duel"),
+                "tournaments/duel is not the folder of a tournament: it does not exist",
+            ),
             "nowhere": (("archive", "1", "--out", "a/b"), "there is no folder a"),
             "cut": (("verify", "empty.gz"), "empty.gz: the compressed file is cut off .*"),
             "folder": (("verify", "t"), "t: a folder, where a file is due"),
         },
         state=contents,
     )
+
+
+def test_what_a_killed_archive_has_left_is_removed_by_the_next(folder: Path) -> None:
+    words = ["archive", "1", "--out", "a1", "--words", "0"]
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, *words], cwd=folder, env=environment(), check=False
+    )
+    assert killed.returncode == -signal.SIGKILL
+    (left,) = folder.glob(".a1.*.part")
+    (folder / f".a1.{os.getpid()}.part").mkdir()  # Of one that lives.
+    (folder / ".a1.note.part").touch()
+    done = run(folder, *words)
+    assert done.status == 0, done.err
+    assert not left.exists()
+    others = sorted(each.name for each in folder.glob(".a1*"))
+    assert others == sorted([f".a1.{os.getpid()}.part", ".a1.note.part"])

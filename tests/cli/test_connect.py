@@ -146,7 +146,16 @@ def test_a_bot_that_does_not_start(tmp_path: Path) -> None:
             assert envoy.finish(host=host) == 2
             assert len(envoy.news("broke_down")) == 2
             said = envoy.said()
-        assert said == "referee: mine does not start: the bot exited with status 1\n"
+        start = "referee: mine does not start: the bot exited with status 1; "
+        assert said == f"{start}see referee-logs/mine.stderr.txt\n"
+        with connecting(tmp_path, "x=python3 nofile.py", "--to", host.router.endpoint) as envoy:
+            assert envoy.finish(host=host) == 2
+            said = envoy.said()
+        assert re.fullmatch(
+            r"referee: x does not start: the bot exited with status 2; its stderr ends: .*nofile"
+            r".*No such file.* \(all of it is in referee-logs/x.stderr.txt\)\n",
+            said,
+        ), said
 
 
 def test_tokens(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from referee.links.keys import read_keys
 from referee.store.house import House
 from referee.store.house.mistakes import Conflict
 from referee.store.house.tokens import hash_of
-from tests.cli.running import each, referee, refuses, succeeds
+from tests.cli.running import each, referee, refuses, sentence, succeeds
 from tests.records import games
 from tests.reports.stored import make_real
 from tests.store.housing import contents, played
@@ -51,7 +51,7 @@ def test_teams_get_their_tokens_once(tmp_path: Path) -> None:
         assert house.teams.of_token(new) == house.teams.named("Reds")
     assert "Reds  team" in succeeds(tmp_path, "teams", "list")
     told = json.loads(succeeds(tmp_path, "teams", "list", "--json"))
-    assert [team["name"] for team in told] == ["Ada", "Reds"]
+    assert [(team["name"], team["bots"]) for team in told] == [("Ada", 0), ("Reds", 0)]
     assert lines[1]["token"] not in json.dumps(told)
 
 
@@ -71,6 +71,9 @@ def test_a_key_is_made_and_registered(folder: Path) -> None:
         assert keys.public in succeeds(folder, "keys", "list")
         succeeds(folder, "keys", "remove", "rocky")
         assert house.bots.keys() == {KEY: "far"}
+        assert "rocky" not in succeeds(folder, "keys", "list")
+    succeeds(folder, "keys", "new", "rocky", "--out", "new/keys")
+    assert (folder / "new/keys/rocky.key").exists()
 
 
 def test_a_key_that_cannot_be_registered_is_not_left_behind(folder: Path) -> None:
@@ -80,12 +83,14 @@ def test_a_key_that_cannot_be_registered_is_not_left_behind(folder: Path) -> Non
             "submitted": (["keys", "new", "greedy"], r"greedy is a bot that was submitted; .*"),
             "team": (["keys", "new", "rocky", "--team", "Blues"], r"there is no team 'Blues'"),
             "name": (["keys", "new", "../rocky"], r"a bot's name has .*"),
-            "folder": (["keys", "new", "rocky", "--out", "gone"], r"gone/rocky.key cannot be .*"),
+            "made": (["keys", "new", "greedy", "--out", "gone"], r"greedy is a bot that was .*"),
             "key": (["keys", "trust", "rocky", "x"], r"a public key is 40 characters .*"),
             "nobody": (["keys", "remove", "rocky"], r"there is no bot 'rocky'"),
         },
         contents,
     )
+    done = referee(folder, "keys", "new", "rocky", "--out", "referee-data/house.db")
+    assert "house.db/rocky.key cannot be written: " in sentence(done, status=3)
     (folder / "rocky.key").touch()
     refuses(
         folder, {"there": (["keys", "new", "rocky"], r"rocky.key is there already; .*")}, contents
@@ -120,6 +125,7 @@ def test_a_season_from_start_to_end(folder: Path) -> None:
             ("1", "closed"),
             ("finals", "open"),
         ]
+        assert told[1]["spec"]["variants"] == ["duel"]
     refuses(
         folder,
         {
@@ -143,6 +149,11 @@ def test_a_bad_season_is_refused_and_none_is_started(folder: Path) -> None:
             "limit": (["season", "start", "--limit", "x=1"], r".*x.*"),
             "name": (["season", "start", "Finals"], r"a season's name has .* not 'Finals'"),
             "none": (["season", "close"], r"there is no season yet"),
+            "all": (["season", "keep", "30d", "all"], r"all takes every limit away, .*"),
+            "word": (
+                ["rule", "1/1-1"],
+                r"missing argument 'void\|award\|lift'. Choose from: void, award, lift; see .*",
+            ),
         },
         contents,
     )
@@ -219,6 +230,18 @@ def test_nothing_is_made_by_looking(tmp_path: Path) -> None:
     refuses(
         tmp_path,
         {"utf-8": (["teams", "import", "latin.csv"], r"latin\.csv: not UTF-8; .*")},
+        contents,
+    )
+    (tmp_path / "apart.csv").write_text("name;role\nReds;team\n")
+    House.open(tmp_path / "here").close()
+    refuses(
+        tmp_path,
+        {
+            "apart": (
+                ["teams", "import", "apart.csv", "--data", "here"],
+                r"the columns .* are parted by commas, not by semicolons",
+            )
+        },
         contents,
     )
 

@@ -97,6 +97,14 @@ def test_what_is_refused(folder: Path) -> None:
                 rf"there is no game 1-{last + 1} in t",
             ),
             "huge": (["rule", f"{10**9}-1", "void", *WHY], r"a game is called by .*"),
+            "nothing to lift": (
+                ["rule", "1-1", "lift", *WHY],
+                r"there is no ruling on game 1/1-1",
+            ),
+            "nothing to lift there": (
+                ["rule", "1-1", "lift", *WHY, "--folder", "t"],
+                r"there is no ruling on game 1-1",
+            ),
             "no seat": (["rule", "1-1", "award", *WHY], r"a game is awarded to seat 0 or .*"),
             "a third seat": (["rule", "1-1", "award", "2", *WHY], r"a game is awarded to .*"),
             "void with a seat": (

@@ -112,7 +112,8 @@ def test_what_is_refused(served: tuple[Web, contest.Contest], tmp_path: Path) ->
     assert "needs the token of a team" in sentence(referee(tmp_path, "submit", "mine", *to))
     wrong = referee(tmp_path, "submit", "mine", *to, "--token", "0" * 32)
     assert sentence(wrong) == "this token is not known"
-    assert "no bot 'nothing'" in sentence(referee(tmp_path, "submit", "nothing", *to))
+    told = sentence(referee(tmp_path, "submit", "nothing", *to))
+    assert told == "nothing: there is no such folder; a bot is handed in as one, with bot.toml"
     nobody = referee(tmp_path, "submit", "mine", "--to", "http://127.0.0.1:1")
     assert "cannot be reached" in sentence(nobody, 3)
     for url in ("ftp://x", "http://", "file:///etc/passwd"):

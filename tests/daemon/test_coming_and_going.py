@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
 import subprocess
 import sys
 import time
+from collections.abc import Collection
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -17,7 +21,7 @@ from referee.daemon.child import PACKAGES, PROGRAM
 from referee.daemon.relays import MODULE, Request
 from tests.arena.hosting import Bot
 from tests.daemon.following import following, heard
-from tests.daemon.serving import PATIENCE_S, Daemon, serving, wait_for
+from tests.daemon.serving import PATIENCE_S, Daemon, processes_of, serving, wait_for
 from tests.daemon.test_guests import HALL, endpoint, two_tokens
 
 QUICK = (*HALL, "--pace", "0")
@@ -33,6 +37,16 @@ def play_until(bots: list[Bot], daemon: Daemon, bot: Bot, kind: str, times: int)
         return len(bot.told(kind)) >= times
 
     wait_for(heard, f"{kind} of {bot.name}; {bot.heard[-5:]}; {daemon.said[-3000:]}")
+
+
+def relays_of(daemon: Daemon, but_for: Collection[int]) -> set[int]:
+    """The processes that bring bots of the house into the hall, but for those that are known."""
+    found: set[int] = set()
+    for pid in processes_of(daemon.process.pid):
+        with contextlib.suppress(OSError):
+            if MODULE in Path(f"/proc/{pid}/cmdline").read_text():
+                found.add(pid)
+    return found.difference(but_for)
 
 
 def has_left_more_often(daemon: Daemon, than: int) -> bool:
@@ -69,14 +83,21 @@ def test_a_guest_that_leaves_while_its_opponent_is_brought_is_paired_again(tmp_p
     alpha, _ = two_tokens(data)
     with serving(data, *QUICK, "--samples") as daemon:
         with closing(Bot(endpoint(daemon), "alpha")) as guest:
+            seen: set[int] = set()
             for _ in range(3):
                 guest.heard.clear()
                 guest.hello(token=alpha)
                 play_until([guest], daemon, guest, "hello", 1)
-                # The daemon is about to start a bot of the house for it.
-                time.sleep(0.3)
+                # A bot of the house is being started for it, and comes no further until it left.
+                brought = wait_for(partial(relays_of, daemon, frozenset(seen)), "a relay")
+                seen |= brought
+                for relay in brought:
+                    os.kill(relay, signal.SIGSTOP)
                 guest.say(b"this is no message")
                 play_until([guest], daemon, guest, "bye", 1)
+                for relay in brought:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(relay, signal.SIGCONT)
             guest.heard.clear()
             guest.hello(token=alpha)
             play_until([guest], daemon, guest, "over", 25)

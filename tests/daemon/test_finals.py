@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import msgspec
@@ -72,6 +73,37 @@ def test_the_best_that_were_handed_in_meet_again(folder: Path) -> None:
     assert rows[1].hash == read_bot(ROOT / "sample_bots/lowest").hash
     again = referee(folder, "tournament", "--resume", "tournaments/finals-1", "--games", 4)
     assert again.status == 0, again.err
+
+
+def test_in_a_knockout_whoever_does_not_play_every_variant_is_passed_over(folder: Path) -> None:
+    with House.open(folder / "referee-data") as house:
+        rocky = house.versions.named("rocky", 1)
+        submissions = house.submissions
+        version = submissions.keep("rocky", None, submissions.archive(rocky) + b"\0" * 10_240)
+        submissions.claim()
+        submissions.accept(version.id, '{"variants":["deck"]}')
+    order = ["rocky v2", "lowest v1", "random v1"]
+    spec = Spec(name="ladder", variants=("duel", "deck"), time="100ms", sandbox="none", prior=True)
+    place = folder / "referee-data/seasons/1"
+    shutil.rmtree(place)
+    _fill(place, order, spec)
+    knockout = (*FINALS, "--format", "knockout", "--top", 2)
+    before = contents(folder)
+    done = referee(folder, *knockout, "--plan", "--out", "planned")
+    assert done.status == 0, done.err
+    assert "rocky v2 is passed over: it does not play duel\n" in done.err
+    assert contents(folder) == before
+    # What is wrong with the tournament comes out when the bots have been unpacked.
+    done = referee(folder, *knockout, "--option", "nonsense=1")
+    assert done.status == 2, done
+    assert contents(folder) == before
+    with House.open(folder / "referee-data") as house:
+        house.bots.pause("random", by="a test")
+    told = referee(folder, *knockout)
+    assert told.err.splitlines()[-1] == (
+        "referee: the season 1 has 1 bot to play finals of duel, deck: --variant names fewer; "
+        "it takes 2"
+    )
 
 
 def test_a_plan_leaves_nothing_behind(folder: Path) -> None:

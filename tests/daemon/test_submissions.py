@@ -20,13 +20,15 @@ from tests.daemon.serving import Daemon, nothing_left, processes_of, serving, wa
 QUIET = ("--no-web", "--bots", "none", "--variant", "underdog", "--pace", "5")
 
 
-def bot_folder(folder: Path, *, build: str = "", crash: bool = False, extra: str = "") -> bytes:
+def bot_folder(
+    folder: Path, *, build: str = "", crash: bool = False, before: str = "", extra: str = ""
+) -> bytes:
     """An archive of a bot that plays the highest card, or dies of it."""
     shutil.copytree(sample_bots()["highest"], folder)
     (folder / "bot.toml").write_text(
         f'name = "whatever"\ncommand = ["{sys.executable}", "bot.py"]\n{build}\n'
     )
-    code = "raise SystemExit('no such luck')\n" if crash else ""
+    code = before + ("raise SystemExit('no such luck')\n" if crash else "")
     source = next(path for path in folder.glob("*.py"))
     (folder / "bot.py").write_text(code + source.read_text() + extra)
     return packed(folder)

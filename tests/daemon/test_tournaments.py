@@ -40,7 +40,7 @@ def test_a_tournament_is_played_beside_the_ladder(tmp_path: Path) -> None:
         assert over(daemon, row).state == "finished", daemon.said
         failed = over(daemon, bad)
         assert failed.state == "failed"
-        assert "nobody does not play here" in failed.told
+        assert failed.told == "there is no bot 'nobody'"
         assert daemon.stop() == 0
     found = read_standings(daemon.data / "tournaments" / str(row.id))
     assert (found.name, found.played, found.finished) == ("cup", 24, True)

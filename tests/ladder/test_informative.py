@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
-import time
+import sys
 from collections import Counter
 from collections.abc import Callable
+from types import FrameType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from referee.ladder.informative import FLOOR, Beliefs, Chooser, Score, Turns, be
 
 GAMES = 10
 Scores = dict[tuple[int, int], Score]
+TraceFunction = Callable[[FrameType, str, Any], Any]
 
 
 def everybody(players: int) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
@@ -167,7 +170,9 @@ def test_the_same_inputs_give_the_same_choice() -> None:
     assert again.choose(everybody(4)) == once
 
 
-def test_five_hundred_players_take_no_time() -> None:
+def test_five_hundred_players_are_no_work_for_python() -> None:
+    """Of 125,000 pairs none is looked at by itself: that is what numpy is for. Lines are counted,
+    not time, which depends on who else is at work."""
     luck = random.Random(1)
     players = range(1, 501)
     scores: Scores = {}
@@ -176,9 +181,18 @@ def test_five_hundred_players_take_no_time() -> None:
         scores[low, high] = Score(20, luck.randint(0, 40))
     chooser = Chooser(believe(players, scores), GAMES)
     may = everybody(500)
-    took = []
-    for _ in range(5):
-        began = time.process_time()
+    chooser.choose(may)
+    lines = 0
+
+    def count(_frame: FrameType, event: str, _arg: object) -> TraceFunction:
+        nonlocal lines
+        lines += event == "line"
+        return count
+
+    before = sys.gettrace()
+    sys.settrace(count)
+    try:
         chooser.choose(may)
-        took.append(time.process_time() - began)
-    assert min(took) < 0.05
+    finally:
+        sys.settrace(before)
+    assert 0 < lines < 1000

@@ -112,6 +112,7 @@ def standings_from(
         processes=setting.processes,
         not_held=setting.not_held,
         elsewhere=[row.name for row in setting.bots if _definition(row).elsewhere],
+        disqualified=setting.disqualified,
         dropped=setting.dropped,
         rulings=rulings,
     )

@@ -44,11 +44,14 @@ from referee.reports.tables.text import as_text, timing_table
 from referee.rules.registry import is_path
 from referee.store.connect import sync_folder
 from referee.store.database import Store
+from referee.store.leftovers import beside, part_of
 from referee.tournament.begin import stored_spec
 from referee.version import __version__
 
 GAMES_A_PIECE = 5_000
 MANIFEST = "MANIFEST"
+PACKED = (".zip", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".zst")
+"""Endings of files that somebody expects who gets a folder of that name."""
 TEXT_COLUMNS = 200
 
 Progress = Callable[[int, int], None]
@@ -92,13 +95,15 @@ def make_archive(
     if not out.parent.is_dir():
         raise BadArchiving(f"there is no folder {out.parent}")
     as_tar = out.suffix == ".tar"
-    part = out.with_name(f".{out.name}.{os.getpid()}.part")
+    if not as_tar and out.suffix in PACKED:
+        raise BadArchiving(f"{out}: an archive is a folder, or a file NAME.tar; pack it yourself")
+    part = part_of(out)
     try:
         part.mkdir()
         with Store.read(folder) as store:
             facts, index = _Archive(store, part, wish, tell).write()
         if as_tar:
-            packed = out.with_name(f".{out.name}.{os.getpid()}.tar.part")
+            packed = beside(part, "tar")
             try:
                 write_tar(part, packed, out.stem)
                 packed.rename(out)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from referee.bots.confinement import not_held_told, several_told
 from referee.ratings.rating import Cycles
@@ -70,6 +70,8 @@ def closing_notes(standings: Standings) -> Iterator[str]:
     """What is true of the tournament as a whole."""
     for bot, why in standings.left_out.items():
         yield f"{one_line(bot)} was left out: {one_line(why)}."
+    for told in disqualified_told(standings.disqualified):
+        yield f"{told}."
     for change in standings.changes:
         yield f"It went on though {one_line(change)}."
     if standings.dropped is not None:
@@ -88,6 +90,13 @@ def closing_notes(standings: Standings) -> Iterator[str]:
     if standings.elsewhere:
         who = shortened(map(one_line, standings.elsewhere), SHOWN_NAMES)
         yield f"{who} connected from elsewhere and ran confined by nobody here, at level none."
+
+
+def disqualified_told(disqualified: Mapping[str, str], name: Name = one_line) -> Iterator[str]:
+    """Whom organisers have excluded, together where it is for the same reason."""
+    for why in dict.fromkeys(disqualified.values()):
+        who = [name(bot) for bot, reason in disqualified.items() if reason == why]
+        yield f"{', '.join(who)} {'is' if len(who) == 1 else 'are'} disqualified: {one_line(why)}"
 
 
 def _pools(table: VariantTable, name: Name) -> Iterator[str]:

@@ -155,6 +155,8 @@ def _make(data: Path, path: Path) -> None:
     """Make the database under another name and put it in its place whole, unless another process
     was faster: whoever is killed in between leaves a file that nobody reads."""
     data.mkdir(parents=True, exist_ok=True, mode=0o700)
+    _must_be_free(data)
+    make_private(data)
     new = path.with_name(f"{FILE}.{os.getpid()}-{threading.get_ident()}.new")
     new.unlink(missing_ok=True)
     try:
@@ -170,6 +172,34 @@ def _make(data: Path, path: Path) -> None:
         sync_folder(data)
     finally:
         new.unlink(missing_ok=True)
+
+
+def _must_be_free(data: Path) -> None:
+    """What is in a folder already is somebody's; a new disk and a killed start leave little."""
+    there = [each.name for each in data.iterdir() if not each.name.startswith((".", FILE))]
+    if set(there) - {"lost+found"}:
+        raise BadHouse(
+            f"{data} is not empty and holds no {FILE}: it is not the data folder of a referee "
+            "daemon; name one that is empty or not there yet (--data)"
+        )
+
+
+def make_private(data: Path) -> None:
+    """See that not everybody can read what is in a data folder: tokens' hashes, keys, bots.
+
+    A folder that everybody may enter becomes its owner's alone. One that was opened to a group
+    alone stays so. Raises HouseRefused.
+    """
+    mode = data.stat().st_mode & 0o777
+    if not mode & 0o007:
+        return
+    try:
+        data.chmod(0o700)
+    except OSError as error:
+        raise HouseRefused(
+            f"everybody can read {data} (mode {mode:o}), and that cannot be changed: "
+            f"{error.strerror}; take another folder"
+        ) from None
 
 
 def _connect(path: Path, steps: Steps) -> sqlite3.Connection:

@@ -21,7 +21,6 @@ import shutil
 import sqlite3
 import stat
 import tarfile
-import tempfile
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -37,6 +36,7 @@ from referee.store.house.mistakes import Conflict, HouseMistake, HouseRefused
 from referee.store.house.seasons import FOLDER as SEASONS
 from referee.store.house.submissions import FOLDER as VERSIONS
 from referee.store.house.tournaments import FOLDER as TOURNAMENTS
+from referee.store.leftovers import beside, part_of
 from referee.store.lock import LOCK
 
 SUMS = "SHA256SUMS"
@@ -73,21 +73,23 @@ def back_up(house: House, path: Path, *, keys: bool, tell: Told = lambda _text: 
     """
     if os.path.lexists(path):
         raise Conflict(f"{path} is there already; give another name")
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    part = part_of(path)
+    room = beside(part, "room")
     try:
-        with tempfile.TemporaryDirectory(prefix=".backup-", dir=path.parent) as room:
-            fd = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-            with os.fdopen(fd, "wb") as file:
-                with tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as tar:
-                    copied = _Copy(house, Path(room), tar, tell).write(path, keys=keys)
-                file.flush()
-                os.fsync(file.fileno())
+        room.mkdir(mode=0o700)
+        fd = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        with os.fdopen(fd, "wb") as file:
+            with tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as tar:
+                copied = _Copy(house, room, tar, tell).write(path, keys=keys)
+            file.flush()
+            os.fsync(file.fileno())
         part.rename(path)
         connect.sync_folder(path.parent)
     except OSError as error:
         raise HouseRefused(f"{path} cannot be written: {error.strerror or error}") from error
     finally:
         part.unlink(missing_ok=True)
+        shutil.rmtree(room, ignore_errors=True)
     return copied
 
 
@@ -252,8 +254,9 @@ def restore(path: Path, data: Path) -> dict[str, int]:
     """
     if data.exists() and (not data.is_dir() or any(data.iterdir())):
         raise Conflict(f"{data} is there already and not empty; a backup goes into a new folder")
-    new = data.with_name(f".{data.name}.{os.getpid()}.part")
+    new = part_of(data)
     try:
+        data.parent.mkdir(parents=True, exist_ok=True)
         new.mkdir(mode=0o700)
         try:
             with tarfile.open(path, "r:") as tar:

@@ -7,17 +7,15 @@ a kill, and commands work whether the daemon runs or not.
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from pathlib import Path
 
-from referee.store.database import Store
 from referee.store.house.books import Books as Books
-from referee.store.house.books import Now, open_books, wall_clock
+from referee.store.house.books import Now, make_private, open_books, wall_clock
 from referee.store.house.bots import Bots
 from referee.store.house.journal import Journal
 from referee.store.house.mistakes import Conflict
 from referee.store.house.ratings import Ratings
-from referee.store.house.rows import SeasonRow
 from referee.store.house.rulings import Rulings
 from referee.store.house.seasons import Seasons
 from referee.store.house.settings import Settings
@@ -83,7 +81,8 @@ class House:
         """Be the daemon of this data folder until the house is closed, or the process ends.
 
         Submissions and tournaments that a daemon had in hand when it was killed go back into their
-        queues; how many there were is returned. Raises Conflict where another daemon runs.
+        queues; how many there were is returned. The folder is made private. Raises Conflict
+        where another daemon runs, HouseRefused where everybody can read it and that has to stay so.
         """
         if self._charge is None:
             try:
@@ -92,21 +91,10 @@ class House:
                 raise
             except BadStore as taken:
                 raise Conflict(f"a daemon runs already: {taken}") from None
+        make_private(self.data)
         self.submissions.clear_uploads()
         with self.changing():
             return self.submissions.put_all_back() + self.tournaments.put_all_back()
-
-    def apply_rulings_to_closed(self) -> list[SeasonRow]:
-        """Carry rulings into the stores of seasons that are closed, which nobody plays any more;
-        those that have changed by it. A store that somebody still writes to is left for later."""
-        pending = {ruling.season for ruling in self.rulings.pending()}
-        changed = []
-        for season in self.seasons.all():
-            if season.id in pending and season.state == "closed":
-                with suppress(BadStore), Store.open(self.seasons.folder(season)) as store:
-                    if self.rulings.apply(season, store):
-                        changed.append(season)
-        return changed
 
     def give_charge_back(self) -> None:
         """Let another daemon take charge."""

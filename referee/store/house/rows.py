@@ -131,7 +131,7 @@ class HouseRulingRow(Struct, frozen=True):
     by: str
     at: str
     applied: bool
-    """Whether it is in the season's store."""
+    """Whether it is in the season's store, and in the tables of one that nobody plays."""
 
 
 class TournamentRow(Struct, frozen=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 
 from referee.store.house.books import Books
 from referee.store.house.mistakes import Conflict, HouseMistake, Unknown
@@ -115,6 +116,9 @@ def _read_list(text: str) -> list[tuple[str, Role | None]]:
     except csv.Error as error:
         raise HouseMistake(f"the list of teams cannot be read: {error}") from None
     head = [cell.strip().lower() for cell in lines[0]] if lines else []
+    if len(head) == 1 and (found_apart := re.search(r"[;\t|]", head[0])):
+        apart = {";": "semicolons", "\t": "tabs", "|": "bars"}[found_apart[0]]
+        raise HouseMistake(f"the columns of a list of teams are parted by commas, not by {apart}")
     if "name" not in head or len(set(head)) < len(head):
         raise HouseMistake(
             "the first line of a list of teams names its columns, each once: name, and role "

@@ -71,6 +71,25 @@ class Versions:
             AND NOT bot.paused AND bot.disqualified IS NULL ORDER BY version.id"""
         return [row(found) for found in self._books.rows(query)]
 
+    def why_not_playing(self, name: str) -> str | None:
+        """Why a bot of this name is no player of the ladder, in a sentence; None where it is."""
+        bot = self._bots.find(name)
+        if bot is None:
+            return f"there is no bot {name[:80]!r}"
+        if bot.disqualified is not None:
+            return f"{bot.name} is disqualified: {bot.disqualified}"
+        if bot.paused:
+            return f"{bot.name} is paused"
+        if bot.active is not None:
+            return None
+        if bot.kind == "connected":
+            return f"{bot.name} has not connected yet"
+        if any(
+            version.state in ("queued", "building", "checking") for version in self.of_bot(bot.id)
+        ):
+            return f"{bot.name} has not been checked yet"
+        return f"no version of {bot.name} has passed its check"
+
     def told(self, number: int) -> str:
         """What its build and its check said, for its team and the organisers. Raises Unknown."""
         found = self._books.first("SELECT told FROM version WHERE id = ?", (number,))

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 
 from referee.reports.standings import Cell, Row, Standings, VariantTable
+from referee.reports.tables.notes import disqualified_told
 from referee.store.browsing import met_by
 from referee.store.database import Store
 from referee.store.house.rows import EntrantRow, RatingRow, SeasonRow, VersionRow
@@ -141,8 +142,8 @@ def _rows(table: VariantTable, sight: Sight, before: Before, *, everybody: bool)
 
 
 def _notes(standings: Standings, season: SeasonRow, sight: Sight) -> list[str]:
-    """What organisers decided of single games, the last of it."""
-    told: list[str] = []
+    """What organisers decided of bots, and of single games the last of it."""
+    told = list(disqualified_told(standings.disqualified, sight.called))
     for ruling in standings.rulings[-SHOWN_RULINGS:]:
         met = " – ".join(sight.called(name) for name in ruling.players)
         winner = None if ruling.winner is None else sight.called(ruling.winner)

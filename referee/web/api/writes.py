@@ -94,7 +94,9 @@ def start_tournament(call: Call, _: Nothing) -> TournamentTold:
     told: TournamentAsked = call.body
     spec = _read_spec(told.spec)
     for name in spec["bots"]:
-        ladder.must_find(call, name)
+        why = call.house.versions.why_not_playing(ladder.must_find(call, name).name)
+        if why is not None:
+            raise Refusal(409, why)
     row = call.house.tournaments.ask(msgspec.json.encode(spec).decode(), by=call.visitor.name)
     return tournament_told(row)
 
@@ -235,6 +237,7 @@ WRITES = (
         answers=RulingTold,
         status=202,
         needs="organiser",
+        refuses=(409,),
     ),
     Endpoint(
         method="POST",
@@ -246,7 +249,7 @@ WRITES = (
         answers=TournamentTold,
         status=202,
         needs="organiser",
-        refuses=(404,),
+        refuses=(404, 409),
     ),
     Endpoint(
         method="POST",

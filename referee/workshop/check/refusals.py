@@ -20,7 +20,8 @@ from referee.bots.manifest import Bot
 from referee.workshop.check.report import Step
 
 COMPARE = "to compare: --sandbox none"
-PROGRAMS = "finds programs in /usr and in its own folder alone; --expose shows it more"
+AT_HOME = "try it at home: referee check --sandbox {level}"
+EXPOSE = "--expose shows it more"
 NO_SUCH_PROGRAM = re.compile(r"the command (\S+) was not found$")
 """What the build says of a program that its script names."""
 
@@ -32,6 +33,8 @@ class Refusal(Struct, frozen=True):
     """A pattern of what programs say that have tried."""
     fact: str
     """What goes on with "a confined bot": the truth, with the limits by their names."""
+    more: str = ""
+    """Which option allows more, for whoever has options."""
     building: bool = False
     """Whether the build is refused it too, which has limits and a folder of its own."""
 
@@ -41,8 +44,14 @@ ONE_PROCESS = Refusal(
     "is one process with threads, unless processes in its bot.toml asks for more",
 )
 """Where no control group counts for all processes."""
+PROGRAMS = Refusal(
+    r"exited with status 127\b",
+    "finds programs in /usr and in its own folder alone",
+    EXPOSE,
+    building=True,
+)
 REFUSALS = (
-    Refusal(r"exited with status 127\b", PROGRAMS, building=True),
+    PROGRAMS,
     Refusal(
         # Not of the command itself: that may not be run, walls or not.
         r"read-only file ?system|\bEROFS\b|^(?!.*\bexec: ).*permission denied|\bEACCES\b",
@@ -50,19 +59,23 @@ REFUSALS = (
     ),
     Refusal(
         r"no space left on device|\bENOSPC\b",
-        "can keep {disk} in /tmp; --limit disk allows more",
+        "can keep {disk} in /tmp",
+        "--limit disk allows more",
     ),
     Refusal(
         r"file too large|\bEFBIG\b|SIGXFSZ",
-        "writes files of {file_size} at most; --limit file_size allows more",
+        "writes files of {file_size} at most",
+        "--limit file_size allows more",
     ),
     Refusal(
         r"new thread|native thread|resource temporarily unavailable|\bEAGAIN\b",
-        "has {processes} processes and threads at most; --limit processes allows more",
+        "has {processes} processes and threads at most",
+        "--limit processes allows more",
     ),
     Refusal(
         r"memoryerror|out ?of ?memory|allocate memory|bad_alloc|memory allocation of|\bENOMEM\b",
-        "has {memory} of memory; --limit memory allows more",
+        "has {memory} of memory",
+        "--limit memory allows more",
     ),
     Refusal(
         r"network is unreachable|address family not supported|\bEAFNOSUPPORT\b|name resolution|"
@@ -73,26 +86,32 @@ REFUSALS = (
     ),
     Refusal(
         r"no such file|nosuchfile|\bENOENT\b|no module named|cannot (find|load).*module",
-        "sees /usr and its own files alone; --expose shows it more",
+        "sees /usr and its own files alone",
+        EXPOSE,
         building=True,
     ),
 )
 """In order: the first whose words were said is told."""
 
 
-def explained(step: Step, bot: Bot, confinement: Confinement) -> Step:
-    """The step; where it failed and confinement may be why, its sentence says so."""
+def explained(step: Step, bot: Bot, confinement: Confinement, *, handed_in: bool = False) -> Step:
+    """The step; where it failed and confinement may be why, its sentence says so. Whoever has
+    handed the bot in elsewhere has no options there, and is offered none."""
     if step.result != "failed" or confinement.level is Level.NONE:
         return step
-    fact = _fact(step, bot, confinement)
-    if fact is None:
+    refusal = _refusal(step, bot, confinement)
+    if refusal is None:
         return step
-    limits = shown_limits(tighter(confinement.limits, bot.limits))
-    told = f"at level {confinement.level} a bot {fact.format_map(limits)}; {COMPARE}"
-    return replace(step, detail=f"{step.detail}; {told}")
+    fact = refusal.fact.format_map(shown_limits(tighter(confinement.limits, bot.limits)))
+    told = [step.detail, f"at level {confinement.level} a bot {fact}"]
+    if handed_in:
+        told.append(AT_HOME.format(level=confinement.level))
+    else:
+        told += [refusal.more, COMPARE] if refusal.more else [COMPARE]
+    return replace(step, detail="; ".join(told))
 
 
-def _fact(step: Step, bot: Bot, confinement: Confinement) -> str | None:
+def _refusal(step: Step, bot: Bot, confinement: Confinement) -> Refusal | None:
     missing = NO_SUCH_PROGRAM.search(step.detail)
     if missing is not None:
         return PROGRAMS if shutil.which(missing[1]) is not None else None
@@ -101,5 +120,5 @@ def _fact(step: Step, bot: Bot, confinement: Confinement) -> str | None:
     for refusal in (ONE_PROCESS, *REFUSALS) if alone else REFUSALS:
         applies = refusal.building or step.name != "build"
         if applies and re.search(refusal.words, said, re.IGNORECASE | re.MULTILINE):
-            return refusal.fact
+            return refusal
     return None

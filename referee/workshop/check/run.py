@@ -99,16 +99,18 @@ def check_bot(
     on_build: OnBuild | None = None,
     *,
     confinement: Confinement = UNCONFINED,
+    handed_in: bool = False,
 ) -> Report:
     """Check a bot; `on_step` sees each step as soon as it is judged.
 
     `on_build` hears of a build that begins: it may take a while. `variants` are played instead of
-    those that the bot names. Raises BadVariant where a script fails, BadBot where a build cannot
-    even be tried, NotConfined where the bot cannot be confined, and leaves no process behind.
+    those that the bot names; `handed_in` where the report is for somebody who is not here. Raises
+    BadVariant where a script fails, BadBot where a build cannot even be tried, NotConfined where
+    the bot cannot be confined, and leaves no process behind.
     """
     making = make(bot, confinement, on_build)
     with Bench(making.bot, terms, confinement) as bench:
-        check = _Check(bench, variants, on_step)
+        check = _Check(bench, variants, on_step, handed_in=handed_in)
         check.run(making)
         steps = check.steps
         return Report(
@@ -130,7 +132,10 @@ class _Check:
         bench: Bench,
         asked_for: Sequence[AnyVariant] | None,
         on_step: Callable[[Step], None] | None,
+        *,
+        handed_in: bool,
     ) -> None:
+        self._handed_in = handed_in
         self.steps: list[Step] = []
         self.played: list[str] = []
         self._bench = bench
@@ -165,7 +170,8 @@ class _Check:
             self._add(conclude(self._bench))
 
     def _add(self, step: Step) -> None:
-        step = explained(step, self._bench.bot, self._bench.confinement)
+        bench = self._bench
+        step = explained(step, bench.bot, bench.confinement, handed_in=self._handed_in)
         self.steps.append(step)
         if self._on_step is not None:
             self._on_step(step)

@@ -186,6 +186,9 @@ def test_words_of_many_languages(said: str, fact: str) -> None:
     failed = Step(name="start", result="failed", detail="it ended", stderr=["a log", said])
     bot = Bot(name="mine", command=("mine",))
     told = explained(failed, bot, STANDARD).detail
+    elsewhere = explained(failed, bot, STANDARD, handed_in=True).detail
+    assert elsewhere.endswith("; try it at home: referee check --sandbox standard")
+    assert "--limit" not in elsewhere and "--expose" not in elsewhere
     assert told.startswith(f"it ended; at level standard a bot {fact}")
     assert told.endswith(COMPARE)
     for unexplained, confinement in (
