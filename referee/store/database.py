@@ -15,44 +15,35 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from msgspec.structs import astuple, replace
 
 from referee.store import blocks, connect
+from referee.store.contents import DROPPED, Contents
 from referee.store.lock import Lock
 from referee.store.rows import (
     BotRow,
-    Columns,
     Dropped,
     FaultRow,
     GameRow,
     PairingRow,
     RulingRow,
-    TimeCount,
     game_id,
-    keys_of,
-    ordered,
 )
 from referee.store.sums import Sums
-from referee.store.tally import BlameRow, Tally
-from referee.store.trouble import BadStore, StoreFull, StoreRefused, damaged, explain
+from referee.store.trouble import BadStore, StoreFull, StoreRefused, explain
 
 __all__ = ["BadStore", "Store", "StoreFull"]
-
-ROWS_AT_ONCE = 10_000
 
 _ADD_PAIRING = "INSERT INTO pairing VALUES (?, ?, ?, ?, ?, ?, ?)"
 _ADD_GAME = "INSERT INTO game VALUES (?1 << 32 | ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
 _ADD_RECORD = "INSERT INTO record VALUES (?, ?)"
 _ADD_FAULT = "INSERT INTO fault VALUES (?1 << 32 | ?2, ?3, ?4, ?5, ?6, ?7)"
 _ADD_RULING = "INSERT OR REPLACE INTO ruling VALUES (?1 << 32 | ?2, ?3, ?4, ?5, ?6, ?7)"
-_DROPPED = "dropped"
-_KEY = "id >> 32, id & 0xffffffff"
 
 
-class Store:
+class Store(Contents):
     """A tournament's database, open. Made by `create`, `open` and `read`.
 
     >>> from tempfile import TemporaryDirectory
@@ -66,9 +57,7 @@ class Store:
     """
 
     def __init__(self, folder: Path, database: sqlite3.Connection, lock: Lock | None) -> None:
-        self.folder = folder
-        self._path = folder / connect.FILE
-        self._database = database
+        super().__init__(folder, database)
         self._lock = lock
         self._pairings: dict[int, PairingRow] = {}
         self._sums = Sums()
@@ -180,7 +169,7 @@ class Store:
             before = self.dropped() or Dropped(0, "")
             now = Dropped(before.games + len(keys), max(before.last, *(at for _, at in keys)))
             text = msgspec.json.encode(now).decode()
-            self._database.execute(connect.SET_VALUE, (_DROPPED, text))
+            self._database.execute(connect.SET_VALUE, (DROPPED, text))
 
     def commit(self) -> None:
         """Make all that was added safe. Raises StoreFull where the disk does not take it."""
@@ -242,120 +231,7 @@ class Store:
                     blocks.seal(self._database, self._rows, block, self._pairings[block >> 32])
             self._touched = set()
 
-    # What is read.
-
-    def value(self, key: str) -> str | None:
-        row = self._first("SELECT text FROM value WHERE key = ?", (key,))
-        return None if row is None else row[0]
-
-    def dropped(self) -> Dropped | None:
-        """Which records are no longer kept; None while all are."""
-        text = self.value(_DROPPED)
-        return None if text is None else msgspec.json.decode(text, type=Dropped)
-
-    def bots(self) -> list[BotRow]:
-        return [BotRow(*row) for row in self._rows("SELECT * FROM bot ORDER BY id")]
-
-    def pairings(self) -> list[PairingRow]:
-        return [PairingRow(*row) for row in self._rows("SELECT * FROM pairing ORDER BY id")]
-
-    def counts(self) -> dict[int, int]:
-        """How many games of each pairing are there; pairings without any are left out."""
-        return dict(self._rows("SELECT id >> 32, count(*) FROM game GROUP BY id >> 32"))
-
-    def played(self, pairing: int) -> list[tuple[int, int]]:
-        """The numbers of the games that are there, as ranges [from, to], in order."""
-        self._sum_up()
-        row = self._first("SELECT played FROM tally WHERE pairing = ?", (pairing,))
-        last = self._first("SELECT max(id) FROM game WHERE id BETWEEN ? AND ?", keys_of(pairing))
-        if row is not None and last[0] == game_id(pairing, row[0]):
-            # As many games as the highest number says: none is missing, and none need be read.
-            return [(1, row[0])]
-        ranges: list[tuple[int, int]] = []
-        query = "SELECT id & 0xffffffff FROM game WHERE id BETWEEN ? AND ? ORDER BY id"
-        first = last = 0
-        for (number,) in self._rows(query, keys_of(pairing)):
-            if number != last + 1 or not first:
-                if first:
-                    ranges.append((first, last))
-                first = number
-            last = number
-        if first:
-            ranges.append((first, last))
-        return ranges
-
-    def columns(self, pairing: int | None = None) -> Iterator[list[Columns]]:
-        """All games, or those of a pairing, without their records, in order, in lists of up to
-        10,000."""
-        query = f"SELECT {_KEY}, pair, first, second, points, ending, digest FROM game"
-        return self._chunks(*ordered(query, "id", pairing))
-
-    def records(self, pairing: int | None = None) -> Iterator[tuple[int, int, bytes]]:
-        """Pairing, number and record of every game, or of every game of a pairing, in order."""
-        keys = blocks.ALL if pairing is None else keys_of(pairing)
-        with self._sound():
-            for key, body, _ in blocks.between(self._rows, *keys):
-                yield key >> 32, key & 0xFFFFFFFF, body
-
-    def record(self, pairing: int, number: int) -> bytes | None:
-        with self._sound():
-            return blocks.one(self._rows, game_id(pairing, number))
-
-    def faults(self, pairing: int | None = None) -> Iterator[FaultRow]:
-        """All of them, or those of a pairing, by pairing, number and seat."""
-        query = "SELECT game >> 32, game & 0xffffffff, seat, bot, code, turn, detail FROM fault"
-        query, values = ordered(query, "game", pairing)
-        return map(FaultRow._make, self._rows(f"{query}, seat", values))
-
-    def tallies(self) -> Iterator[list[Tally]]:
-        """The running counts of every pairing with games, in order, in lists of up to 10,000; with
-        what was added since the last commit."""
-        self._sum_up()
-        return self._chunks("SELECT * FROM tally ORDER BY pairing")
-
-    def blame(self) -> Iterator[BlameRow]:
-        """How many faults each bot made, by variant, bot and code; those that tables count."""
-        self._sum_up()
-        return map(BlameRow._make, self._rows("SELECT * FROM blame ORDER BY variant, bot, code"))
-
-    def rulings(self) -> list[RulingRow]:
-        """By pairing and number."""
-        query = "SELECT game >> 32, game & 0xffffffff, what, seat, reason, by, at FROM ruling"
-        return [RulingRow(*row) for row in self._rows(f"{query} ORDER BY game")]
-
-    def times(self) -> Iterator[TimeCount]:
-        """By variant, bot and bucket; with what was added since the last commit."""
-        self._sum_up()
-        return map(TimeCount._make, self._rows("SELECT * FROM time ORDER BY variant, bot, bucket"))
-
     # How errors leave.
-
-    def _chunks(
-        self, query: str, values: Sequence[object] = (), at_once: int = ROWS_AT_ONCE
-    ) -> Iterator[list[Any]]:
-        try:
-            cursor = self._database.execute(query, values)
-            while rows := cursor.fetchmany(at_once):
-                yield rows
-        except sqlite3.Error as error:
-            raise explain(error, self._path, writing=False) from error
-
-    def _rows(
-        self, query: str, values: Sequence[object] = (), at_once: int = ROWS_AT_ONCE
-    ) -> Iterator[Any]:
-        for rows in self._chunks(query, values, at_once):
-            yield from rows
-
-    def _first(self, query: str, values: Sequence[object]) -> Any:
-        return next(self._rows(query, values, 1), None)
-
-    @contextmanager
-    def _sound(self) -> Iterator[None]:
-        """Records are read, and a block of them may be damaged."""
-        try:
-            yield
-        except blocks.BadBlock as error:
-            raise damaged(self._path, error) from error
 
     @contextmanager
     def _addition(self) -> Iterator[None]:
