@@ -7,7 +7,6 @@ question is about it, so that whoever writes sees what was added.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +14,8 @@ from typing import Any
 
 import msgspec
 
-from referee.store import blocks, connect
+from referee.store import blocks
+from referee.store.engine import Database
 from referee.store.rows import (
     BotRow,
     Columns,
@@ -29,20 +29,19 @@ from referee.store.rows import (
     ordered,
 )
 from referee.store.tally import BlameRow, Tally
-from referee.store.trouble import damaged, explain
+from referee.store.trouble import damaged
 
 ROWS_AT_ONCE = 10_000
 DROPPED = "dropped"
 """The key of the value that tells which records are no longer kept."""
-_KEY = "id >> 32, id & 0xffffffff"
+_KEY = "id >> 32, id & 4294967295"
 
 
 class Contents:
     """A tournament's database, open to be read."""
 
-    def __init__(self, folder: Path, database: sqlite3.Connection) -> None:
+    def __init__(self, folder: Path, database: Database) -> None:
         self.folder = folder
-        self._path = folder / connect.FILE
         self._database = database
 
     def _sum_up(self) -> None:
@@ -76,7 +75,7 @@ class Contents:
             # As many games as the highest number says: none is missing, and none need be read.
             return [(1, row[0])]
         ranges: list[tuple[int, int]] = []
-        query = "SELECT id & 0xffffffff FROM game WHERE id BETWEEN ? AND ? ORDER BY id"
+        query = "SELECT id & 4294967295 FROM game WHERE id BETWEEN ? AND ? ORDER BY id"
         first = last = 0
         for (number,) in self._rows(query, keys_of(pairing)):
             if number != last + 1 or not first:
@@ -107,7 +106,7 @@ class Contents:
 
     def faults(self, pairing: int | None = None) -> Iterator[FaultRow]:
         """All of them, or those of a pairing, by pairing, number and seat."""
-        query = "SELECT game >> 32, game & 0xffffffff, seat, bot, code, turn, detail FROM fault"
+        query = "SELECT game >> 32, game & 4294967295, seat, bot, code, turn, detail FROM fault"
         query, values = ordered(query, "game", pairing)
         return map(FaultRow._make, self._rows(f"{query}, seat", values))
 
@@ -124,7 +123,7 @@ class Contents:
 
     def rulings(self) -> list[RulingRow]:
         """By pairing and number."""
-        query = "SELECT game >> 32, game & 0xffffffff, what, seat, reason, by, at FROM ruling"
+        query = "SELECT game >> 32, game & 4294967295, what, seat, reason, by, at FROM ruling"
         return [RulingRow(*row) for row in self._rows(f"{query} ORDER BY game")]
 
     def times(self) -> Iterator[TimeCount]:
@@ -138,11 +137,9 @@ class Contents:
         self, query: str, values: Sequence[object] = (), at_once: int = ROWS_AT_ONCE
     ) -> Iterator[list[Any]]:
         try:
-            cursor = self._database.execute(query, values)
-            while rows := cursor.fetchmany(at_once):
-                yield rows
-        except sqlite3.Error as error:
-            raise explain(error, self._path, writing=False) from error
+            yield from self._database.chunks(query, values, at_once)
+        except self._database.Error as error:
+            raise self._database.explained(error, writing=False) from error
 
     def _rows(
         self, query: str, values: Sequence[object] = (), at_once: int = ROWS_AT_ONCE
@@ -151,7 +148,11 @@ class Contents:
             yield from rows
 
     def _first(self, query: str, values: Sequence[object]) -> Any:
-        return next(self._rows(query, values, 1), None)
+        """The one row that there is, or None."""
+        try:
+            return self._database.execute(query, values).fetchone()
+        except self._database.Error as error:
+            raise self._database.explained(error, writing=False) from error
 
     @contextmanager
     def _sound(self) -> Iterator[None]:
@@ -159,4 +160,4 @@ class Contents:
         try:
             yield
         except blocks.BadBlock as error:
-            raise damaged(self._path, error) from error
+            raise damaged(self._database.named, error) from error

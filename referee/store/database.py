@@ -11,7 +11,6 @@ they open it.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -19,8 +18,10 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import astuple, replace
 
-from referee.store import blocks, connect
+from referee.store import blocks
+from referee.store.connect import InFolder, must_hold_tournament
 from referee.store.contents import DROPPED, Contents
+from referee.store.engine import SET_BOT, SET_VALUE, Database
 from referee.store.lock import Lock
 from referee.store.rows import (
     BotRow,
@@ -32,15 +33,13 @@ from referee.store.rows import (
     game_id,
 )
 from referee.store.sums import Sums
-from referee.store.trouble import BadStore, StoreFull, StoreRefused, explain
+from referee.store.trouble import BadStore, StoreFull, StoreRefused, damaged
 
 __all__ = ["BadStore", "Store", "StoreFull"]
 
-_ADD_PAIRING = "INSERT INTO pairing VALUES (?, ?, ?, ?, ?, ?, ?)"
-_ADD_GAME = "INSERT INTO game VALUES (?1 << 32 | ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
-_ADD_RECORD = "INSERT INTO record VALUES (?, ?)"
-_ADD_FAULT = "INSERT INTO fault VALUES (?1 << 32 | ?2, ?3, ?4, ?5, ?6, ?7)"
-_ADD_RULING = "INSERT OR REPLACE INTO ruling VALUES (?1 << 32 | ?2, ?3, ?4, ?5, ?6, ?7)"
+_SET_RULING = """INSERT INTO ruling VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (game) DO UPDATE SET
+    what = excluded.what, seat = excluded.seat, reason = excluded.reason, by = excluded.by,
+    at = excluded.at"""
 
 
 class Store(Contents):
@@ -56,7 +55,7 @@ class Store(Contents):
     'doc'
     """
 
-    def __init__(self, folder: Path, database: sqlite3.Connection, lock: Lock | None) -> None:
+    def __init__(self, folder: Path, database: Database, lock: Lock | None) -> None:
         super().__init__(folder, database)
         self._lock = lock
         self._pairings: dict[int, PairingRow] = {}
@@ -79,17 +78,17 @@ class Store(Contents):
     def open(cls, folder: str | Path) -> Store:
         """A tournament that is there, to go on writing to. Raises BadStore."""
         folder = Path(folder)
-        connect.must_hold_tournament(folder)
+        must_hold_tournament(folder)
         return cls._locked(folder, None)
 
     @classmethod
     def _locked(cls, folder: Path, new: tuple[Mapping[str, str], Sequence[BotRow]] | None) -> Store:
         lock = Lock(folder)
         try:
+            place = InFolder(folder)
             if new is not None:
-                connect.create_file(folder, *new)
-            path = connect.must_hold_tournament(folder)
-            return cls(folder, connect.open_for_writing(path), lock)
+                place.create(*new)
+            return cls(folder, place.open_for_writing(), lock)
         except BaseException:
             lock.release()
             raise
@@ -98,8 +97,7 @@ class Store(Contents):
     def read(cls, folder: str | Path) -> Store:
         """A tournament as it is now, to read only, while it is played too. Raises BadStore."""
         folder = Path(folder)
-        path = connect.must_hold_tournament(folder)
-        return cls(folder, connect.open_for_reading(path), None)
+        return cls(folder, InFolder(folder).open_for_reading(), None)
 
     def close(self) -> None:
         """Let go of the database. What was not committed is lost."""
@@ -119,16 +117,16 @@ class Store(Contents):
 
     def set_value(self, key: str, text: str) -> None:
         with self._addition():
-            self._database.execute(connect.SET_VALUE, (key, text))
+            self._database.execute(SET_VALUE, (key, text))
 
     def set_bot(self, bot: BotRow) -> None:
         """Add a bot, or write it anew."""
         with self._addition():
-            self._database.execute(connect.SET_BOT, astuple(bot))
+            self._database.execute(SET_BOT, astuple(bot))
 
     def add_pairings(self, pairings: Iterable[PairingRow]) -> None:
         with self._addition():
-            self._database.executemany(_ADD_PAIRING, [astuple(pairing) for pairing in pairings])
+            self._database.insert("pairing", [astuple(pairing) for pairing in pairings])
 
     def set_games(self, pairing: int, games: int) -> None:
         """Change how many games a pairing is to have."""
@@ -146,14 +144,15 @@ class Store(Contents):
         rows, told = list(games), list(faults)
         try:
             return self._add(rows, told)
-        except sqlite3.IntegrityError:
+        except self._database.IntegrityError:
             # Hardly ever. If it is not for a repeat, the error comes again and is a bug.
             return self._add(self._not_there(rows), told)
 
     def add_ruling(self, ruling: RulingRow) -> None:
         """Decide on a game that is there; an earlier ruling on it is replaced."""
         with self._addition():
-            self._database.execute(_ADD_RULING, ruling)
+            key = game_id(ruling.pairing, ruling.number)
+            self._database.execute(_SET_RULING, (key, *ruling[2:]))
 
     def lift_ruling(self, pairing: int, number: int) -> None:
         """The game counts again as its record says."""
@@ -169,7 +168,7 @@ class Store(Contents):
             before = self.dropped() or Dropped(0, "")
             now = Dropped(before.games + len(keys), max(before.last, *(at for _, at in keys)))
             text = msgspec.json.encode(now).decode()
-            self._database.execute(connect.SET_VALUE, (DROPPED, text))
+            self._database.execute(SET_VALUE, (DROPPED, text))
 
     def commit(self) -> None:
         """Make all that was added safe. Raises StoreFull where the disk does not take it."""
@@ -178,21 +177,21 @@ class Store(Contents):
         self._seal()
         if self._database.in_transaction:
             with self._explained():
-                self._database.execute("COMMIT")
+                self._database.commit()
 
     def _add(self, games: list[GameRow], faults: list[FaultRow]) -> int:
         """Add games none of which is there, and those of the faults that are theirs."""
         with self._addition():
             self._must_be_paired(games)
             played = [game[:9] for game in games]
-            self._database.executemany(_ADD_GAME, played)
+            self._database.insert("game", played)
             records = [(game[0] << 32 | game[1], game[9]) for game in games]
-            self._database.executemany(_ADD_RECORD, records)
+            self._database.insert("record", records)
             theirs: list[FaultRow] = []
             if faults:
                 new = {game[:2] for game in games}
                 theirs = [row for row in faults if row[:2] in new]
-                self._database.executemany(_ADD_FAULT, theirs)
+                self._database.insert("fault", theirs)
         self._sums.add(games, played, theirs, self._pairings)
         self._touched.update(blocks.block_of(key) for key, _ in records)
         return len(games)
@@ -238,26 +237,24 @@ class Store(Contents):
         """One addition to the transaction, whole or undone."""
         self._must_write()
         with self._explained():
-            if not self._database.in_transaction:
-                self._database.execute("BEGIN IMMEDIATE")
-            self._database.execute("SAVEPOINT addition")
+            self._database.begin_addition()
             try:
                 yield
             except BaseException:
-                # Some errors make SQLite roll back everything, and the savepoint with it.
-                if self._database.in_transaction:
-                    self._database.execute("ROLLBACK TO addition")
-                    self._database.execute("RELEASE addition")
+                self._database.undo_addition()
                 raise
-            self._database.execute("RELEASE addition")
+            self._database.end_addition()
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Errors of SQLite as sentences. After one, nothing stays of what was not committed."""
+        """Errors as sentences. After one, nothing stays of what was not committed."""
         try:
             yield
-        except sqlite3.Error as error:
-            told = explain(error, self._path, writing=True)
+        except (self._database.Error, blocks.BadBlock) as error:
+            if isinstance(error, blocks.BadBlock):
+                told: Exception = damaged(self._database.named, error)
+            else:
+                told = self._database.explained(error, writing=True)
             if told is error:
                 raise
             self._roll_back()
@@ -268,8 +265,8 @@ class Store(Contents):
         self._touched = set()
         self._pairings = {}
         # Where even this fails, the next to open the database finds it as it was committed.
-        with suppress(sqlite3.Error):
-            self._database.execute("ROLLBACK")
+        with suppress(self._database.Error):
+            self._database.rollback()
 
     def _must_write(self) -> None:
         if self._lock is None:
