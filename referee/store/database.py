@@ -19,10 +19,18 @@ import msgspec
 from msgspec.structs import astuple, replace
 
 from referee.store import blocks
-from referee.store.connect import InFolder, must_hold_tournament
 from referee.store.contents import DROPPED, Contents
-from referee.store.engine import SET_BOT, SET_VALUE, Database
+from referee.store.engine import SET_BOT, SET_VALUE, Database, Place
 from referee.store.lock import Lock
+from referee.store.place import (
+    Address,
+    in_database,
+    is_address,
+    make_folder,
+    new_place,
+    place_in,
+    read_address,
+)
 from referee.store.rows import (
     BotRow,
     Dropped,
@@ -33,7 +41,7 @@ from referee.store.rows import (
     game_id,
 )
 from referee.store.sums import Sums
-from referee.store.trouble import BadStore, StoreFull, StoreRefused, damaged
+from referee.store.trouble import BadStore, StoreFull, damaged
 
 __all__ = ["BadStore", "Store", "StoreFull"]
 
@@ -65,27 +73,35 @@ class Store(Contents):
         """Blocks that were given records since the last commit."""
 
     @classmethod
-    def create(cls, folder: str | Path, values: Mapping[str, str], bots: Sequence[BotRow]) -> Store:
-        """A new tournament, to write to. Makes the folder. Raises BadStore."""
+    def create(
+        cls,
+        folder: str | Path,
+        values: Mapping[str, str],
+        bots: Sequence[BotRow],
+        address: Address | None = None,
+    ) -> Store:
+        """A new tournament, to write to; with an address, on a server. Makes the folder. Raises
+        BadStore."""
         folder = Path(folder)
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise StoreRefused(f"{folder} cannot be made: {error.strerror}") from error
-        return cls._locked(folder, (values, bots))
+        place = new_place(folder, address)
+        make_folder(folder)
+        return cls._locked(folder, place, (values, bots))
 
     @classmethod
     def open(cls, folder: str | Path) -> Store:
         """A tournament that is there, to go on writing to. Raises BadStore."""
         folder = Path(folder)
-        must_hold_tournament(folder)
-        return cls._locked(folder, None)
+        return cls._locked(folder, place_in(folder), None)
 
     @classmethod
-    def _locked(cls, folder: Path, new: tuple[Mapping[str, str], Sequence[BotRow]] | None) -> Store:
+    def _locked(
+        cls,
+        folder: Path,
+        place: Place,
+        new: tuple[Mapping[str, str], Sequence[BotRow]] | None,
+    ) -> Store:
         lock = Lock(folder)
         try:
-            place = InFolder(folder)
             if new is not None:
                 place.create(*new)
             return cls(folder, place.open_for_writing(), lock)
@@ -94,10 +110,14 @@ class Store(Contents):
             raise
 
     @classmethod
-    def read(cls, folder: str | Path) -> Store:
-        """A tournament as it is now, to read only, while it is played too. Raises BadStore."""
-        folder = Path(folder)
-        return cls(folder, InFolder(folder).open_for_reading(), None)
+    def read(cls, where: str | Path) -> Store:
+        """A tournament as it is now, to read only, while it is played too; by its folder, or by
+        its address on a server. Raises BadStore."""
+        if isinstance(where, str) and is_address(where):
+            address = read_address(where)
+            return cls(Path(address.name), in_database(address).open_for_reading(), None)
+        folder = Path(where)
+        return cls(folder, place_in(folder).open_for_reading(), None)
 
     def close(self) -> None:
         """Let go of the database. What was not committed is lost."""
