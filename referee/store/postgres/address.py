@@ -78,10 +78,9 @@ def must_fit(address: Address) -> Address:
     """That its name can be that of a schema. Raises BadStore."""
     name = address.name
     if len(name.encode(errors="replace")) > LONGEST_NAME or not name.isprintable():
-        told = "has characters that no name should" if len(name) <= LONGEST_NAME else "is too long"
         raise BadStore(
-            f"{name!r} {told}, to be the name of a tournament in a database: up to "
-            f"{LONGEST_NAME} bytes; --store {address.url}#NAME gives it another one"
+            f"{name!r} is no name that a database takes, which is up to {LONGEST_NAME} bytes of "
+            f"text; --store {address.url}#NAME gives the tournament another one"
         )
     if name.startswith("pg_") or name in ("public", "information_schema"):
         raise BadStore(

@@ -266,7 +266,9 @@ def _must_take_text(connection: Connection, address: Address) -> None:
 
 
 def _version(connection: Connection, address: Address) -> int:
-    row = connection.execute(f"SELECT version FROM {MARK}").fetchone()
+    # By its whole name: of a schema that may not be looked into, the path alone would be silent.
+    place = sql.Identifier(address.name, MARK)
+    row = connection.execute(sql.SQL("SELECT version FROM {}").format(place)).fetchone()
     found = 0 if row is None else int(row[0])
     newest = schema.newest(schema.STEPS)
     if found > newest:
