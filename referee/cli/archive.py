@@ -12,7 +12,7 @@ import typer
 from referee.cli import console
 from referee.cli.house import DATA, AsJson, Data, opened
 from referee.rules.numbers import amount
-from referee.store.connect import FILE
+from referee.store.place import holds_tournament, is_address, read_address
 
 TELL_S = 2.0
 PIECE = 5_000
@@ -21,7 +21,9 @@ PIECE = 5_000
 def archive_command(
     season: Annotated[
         str,
-        typer.Argument(metavar="SEASON", help="Name of a season, or the folder of a tournament."),
+        typer.Argument(
+            metavar="SEASON", help="Name of a season, or the folder or the address of a tournament."
+        ),
     ],
     out: Annotated[
         Path | None,
@@ -66,9 +68,11 @@ def archive_command(
     from referee.reports.archive.make import Wish, make_archive
 
     wish = Wish(private=private, games_a_piece=piece, words=words)
-    folder = Path(season)
-    if (folder / FILE).is_file() and ("/" in season or not (data / "house.db").exists()):
-        name = folder.resolve().name
+    folder: str | Path = Path(season)
+    if is_address(season):
+        folder, name = season, read_address(season).file_name
+    elif holds_tournament(Path(season)) and ("/" in season or not (data / "house.db").exists()):
+        name = Path(season).resolve().name
     else:
         with opened(data) as house:
             folder, wish = season_to_archive(house, season, wish)

@@ -85,3 +85,11 @@ class Place(Protocol):
 
     def open_for_reading(self) -> Database:
         """As it is at this moment; what is written later is not seen. Raises BadStore."""
+
+
+class OnServer(Place, Protocol):
+    """A place that others may take as well."""
+
+    def must_be_free(self) -> None:
+        """That it can be reached, and that there is no tournament of this name yet. Raises
+        BadStore."""

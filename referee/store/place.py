@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from referee.store.connect import FILE, InFolder, must_hold_tournament
-from referee.store.engine import Place
+from referee.store.engine import OnServer, Place
 from referee.store.lock import Lock
 from referee.store.postgres.address import (
     ADDRESS,
@@ -43,6 +43,11 @@ def new_place(folder: Path, address: Address | None) -> Place:
     return InFolder(folder)
 
 
+def must_be_free(folder: Path, address: Address) -> None:
+    """That a tournament can be made there, as far as can be told before. Raises BadStore."""
+    in_database(named_after(address, folder), folder).must_be_free()
+
+
 def attach(folder: Path, address: Address) -> None:
     """Have the folder say that its database is there, where it has been brought, or where the
     tournament was begun from another machine. Raises BadStore."""
@@ -61,7 +66,7 @@ def attach(folder: Path, address: Address) -> None:
         lock.release()
 
 
-def in_database(address: Address, folder: Path | None = None) -> Place:
+def in_database(address: Address, folder: Path | None = None) -> OnServer:
     must_have_driver()
     from referee.store.postgres.server import InDatabase
 
@@ -101,6 +106,7 @@ __all__ = [
     "in_database",
     "is_address",
     "make_folder",
+    "must_be_free",
     "new_place",
     "place_in",
     "read_address",

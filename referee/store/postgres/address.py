@@ -41,6 +41,11 @@ class Address(Struct, frozen=True):
         return f"{self.url}#{name}" if name else self.url
 
     @property
+    def file_name(self) -> str:
+        """The name, as part of the name of a file here, whoever chose it."""
+        return self.name.replace("/", "_").lstrip(".")
+
+    @property
     def secrets(self) -> dict[str, str]:
         """What has to be added to the URL for the server to let us in."""
         return _secrets.get(self.url, {})

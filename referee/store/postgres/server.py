@@ -103,16 +103,24 @@ class InDatabase:
             write_address(folder, address)
             connection.execute("COMMIT")
 
+    def must_be_free(self) -> None:
+        with _session(self._address) as connection, self._explained(connection):
+            if connection.execute(_FOUND, (MARK, self._address.name)).fetchone() is not None:
+                raise self._taken()
+
+    def _taken(self) -> BadStore:
+        url, name = self._address.url, self._address.name
+        return BadStore(
+            f"{url} already holds {name}: go on with it by --resume {self._folder} --store "
+            f"{self._address}, or give this one another name by --store {url}#NAME"
+        )
+
     def _create_schema(self, connection: Connection) -> None:
         name = self._address.name
         try:
             connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(name)))
         except (errors.DuplicateSchema, errors.UniqueViolation):
-            raise BadStore(
-                f"{self._address.url} already holds {name}: go on with it by --resume "
-                f"{self._folder} --store {self._address}, or give this one another name by "
-                f"--store {self._address.url}#NAME"
-            ) from None
+            raise self._taken() from None
         except errors.InsufficientPrivilege as error:
             raise StoreRefused(
                 f"{self._address.url}: a schema cannot be made there ({one_line(error)}); "
@@ -311,6 +319,8 @@ def _fill(connection: Connection, values: Mapping[str, str], bots: Sequence[BotR
     """Tables with no games, in the caller's transaction."""
     for statement in (f"CREATE TABLE {MARK} (version INTEGER NOT NULL)", *schema.TABLES):
         connection.execute(table(statement))
+    # Blocks are compressed already.
+    connection.execute("ALTER TABLE block ALTER body SET STORAGE EXTERNAL")
     connection.execute(f"INSERT INTO {MARK} VALUES (%s)", (schema.newest(schema.STEPS),))
     cursor = connection.cursor()
     cursor.executemany(translated(SET_VALUE), list(values.items()))
