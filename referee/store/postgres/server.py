@@ -69,6 +69,7 @@ _FOUND = """SELECT pg_class.oid FROM pg_namespace
     WHERE nspname = %s"""
 _ALL = """SELECT nspname FROM pg_class JOIN pg_namespace ON relnamespace = pg_namespace.oid
     WHERE relname = %s AND relkind = 'r' AND has_schema_privilege(pg_namespace.oid, 'USAGE')
+    AND has_table_privilege(pg_class.oid, 'SELECT')
     ORDER BY nspname COLLATE "C" """
 _HOLDER = """SELECT application_name, to_char(backend_start AT TIME ZONE 'UTC',
         'YYYY-MM-DD HH24:MI:SS "UTC"') FROM pg_locks JOIN pg_stat_activity USING (pid)

@@ -20,6 +20,8 @@ _CALLER = (
 _DENIED = "42501"
 _READ_ONLY = "25006"
 _DAMAGED = ("XX001", "XX002")
+_GONE = ("42P01", "3F000")
+"""No such table, no such schema: somebody took them away."""
 _GOES_ON = "every game that was committed is safe, and the tournament can be resumed"
 
 
@@ -59,7 +61,10 @@ def explain(error: psycopg.Error, named: str, *, lost: bool, writing: bool) -> E
     if code.startswith("53"):
         told = f"{named} cannot be written: {one_line(error)}"
         return StoreFull(f"{told}; {_GOES_ON} when there is room")
+    if code in _GONE:
+        return BadStore(f"{named} is not there any more: {one_line(error)}")
     if isinstance(error, _CALLER):
         return error
-    what = "written" if writing else "read"
-    return BadStore(f"{named} cannot be {what}: {one_line(error)}")
+    if not writing:
+        return BadStore(f"{named} cannot be read: {one_line(error)}")
+    return StoreRefused(f"{named} cannot be written: {one_line(error)}; {_GOES_ON}")
