@@ -53,7 +53,8 @@ def standings_command(
         raise console.UsageError("only one of --json, --csv, --markdown and --write can be given")
     if write and (variant is not None or timing):
         raise console.UsageError("--write writes all tables; leave --variant and --timing out")
-    if (database := lists_tournaments(folder)) is not None:
+    of_one = csv or markdown or write or timing or variant is not None
+    if not of_one and (database := lists_tournaments(folder)) is not None:
         show_tournaments(database, as_json=json)
         return
     # Here, since most commands have no use for numpy and need not wait for it.

@@ -138,7 +138,7 @@ def seal(database: Database, ask: Ask, block: int, pairing: PairingRow) -> None:
     complete = 0 < left < SIZE and loose + held >= left and loose >= max(LEAST, held)
     if not loose or not (whole or complete):
         return
-    kept = [(key, body) for key, body, _ in between(ask, block, block + SIZE - 1)]
+    kept = [(key, body) for key, body, _ in between(ask, block, block + SIZE - 1, SIZE + 1)]
     database.execute(_SET_BLOCK, _row(block, kept))
     database.execute(_DROP_LOOSE, (block, block + SIZE - 1))
 

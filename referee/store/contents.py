@@ -42,6 +42,7 @@ class Contents:
 
     def __init__(self, folder: Path, database: Database) -> None:
         self.folder = folder
+        """Where its other files are; of one that is read by its address, its name there."""
         self._database = database
 
     def _sum_up(self) -> None:

@@ -57,6 +57,8 @@ def attach(folder: Path, address: Address) -> None:
     address = named_after(address, folder)
     if address == before:
         return
+    if (folder / FILE).exists():
+        raise BadStore(f"{folder} holds its games in {FILE}: take another folder")
     in_database(address).open_for_reading().close()
     make_folder(folder)
     lock = Lock(folder)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,8 +22,9 @@ from tests.postgres.serving import LOCKED, PASSWORD, Server
 from tests.store import sample
 from tests.store.processes import rest, writer
 from tests.store.sample import BOTS, VALUES, fault, game, games, new_store
+from tests.store.test_disk import mount
 from tests.store.test_kill import check_prefix
-from tests.store.writer import COMMITTED
+from tests.store.writer import COMMITTED, write
 
 NAME = "five"
 
@@ -167,6 +169,7 @@ def test_refusals_are_one_sentence(tmp_path: Path, postgres: Server) -> None:
         f"{postgres.url('poor')}#{NAME}": (StoreRefused, "permission denied .*GRANT"),
         plain: (BadStore, "holds many tournaments: add #NAME, for example"),
     }
+    assert [row.name for row in tournaments_in(read_address(plain))] == [NAME]
     for where, (kind, told) in refused.items():
         with pytest.raises(kind, match=told) as caught:
             Store.read(where)
@@ -274,7 +277,45 @@ def test_readers_do_not_stop_the_writer_and_it_is_safe_when_committed(
             connection.execute("ALTER DATABASE referee RESET synchronous_commit")
 
 
-def test_a_disk_without_room_is_told() -> None:
+@pytest.fixture
+def small_disk(postgres: Server) -> Iterator[Path]:
+    """New tournaments are on a disk of 4 MB."""
+    path = postgres.folder / "small"
+    path.mkdir()
+    mount("-t", "tmpfs", "-o", "size=4m", "tmpfs", str(path))
+    try:
+        place = path / "tables"
+        place.mkdir()
+        os.chown(place, postgres.folder.stat().st_uid, -1)
+        with postgres.connect() as connection:
+            connection.execute(f"CREATE TABLESPACE small LOCATION '{place}'")
+            connection.execute("ALTER DATABASE referee SET default_tablespace = small")
+        yield path
+        with postgres.connect() as connection:
+            connection.execute("ALTER DATABASE referee RESET default_tablespace")
+        postgres.forget(NAME)
+        with postgres.connect() as connection:
+            connection.execute("DROP TABLESPACE small")
+    finally:
+        subprocess.run(["umount", str(path)], check=True)
+
+
+def test_a_disk_without_room_costs_no_committed_game(
+    small_disk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with new_store(tmp_path / NAME) as store:
+        with pytest.raises(StoreFull, match=r"No space left.*can be resumed when there is room"):
+            write(store)
+        told = int(capsys.readouterr().out.split()[-1])
+        assert check_prefix(store) == told
+    subprocess.run(["mount", "-o", "remount,size=40m", str(small_disk)], check=True)
+    with Store.open(tmp_path / NAME) as store:
+        assert check_prefix(store) == told
+        write(store, 2)
+        assert check_prefix(store) == told + 2 * COMMITTED
+
+
+def test_what_the_server_has_too_little_of_is_told() -> None:
     full = explain(errors.DiskFull("could not extend file"), "x", lost=False, writing=True)
     assert isinstance(full, StoreFull)
     assert "could not extend file; every game that was committed is safe" in str(full)

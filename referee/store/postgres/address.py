@@ -140,10 +140,16 @@ def address_in(folder: Path) -> Address | None:
     return named_after(address, folder)
 
 
-def write_address(folder: Path, address: Address) -> None:
-    """Raises BadStore where the folder holds another tournament, or cannot be written."""
+def must_be_free(folder: Path, address: Address) -> None:
+    """That the folder holds no other tournament. Raises BadStore."""
     if (folder / FILE).exists():
         raise BadStore(f"{folder} already holds a tournament in {FILE}: take another folder")
+    if (before := address_in(folder)) is not None and before != address:
+        raise BadStore(f"{folder} already holds a tournament, in {before}")
+
+
+def write_address(folder: Path, address: Address) -> None:
+    """Raises StoreRefused."""
     path = folder / ADDRESS
     new = folder / f"{ADDRESS}.new"
     try:

@@ -75,7 +75,6 @@ class Link:
     IntegrityError = psycopg.IntegrityError
 
     def __init__(self, connection: Connection, named: str, schema: str) -> None:
-        prepare(connection)
         self.named = named
         self._connection = connection
         self._schema = schema

@@ -26,7 +26,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from referee.store import schema
 from referee.store.engine import SET_BOT, SET_VALUE
-from referee.store.postgres.address import Address, Listed, address_in, write_address
+from referee.store.postgres.address import Address, Listed, must_be_free, write_address
 from referee.store.postgres.link import Connection, Link, prepare, translated
 from referee.store.postgres.trouble import StoreLost, explain, explain_refusal, one_line
 from referee.store.rows import BotRow
@@ -93,8 +93,7 @@ class InDatabase:
     def create(self, values: Mapping[str, str], bots: Sequence[BotRow]) -> None:
         address, folder = self._address, self._folder
         assert folder is not None
-        if (before := address_in(folder)) is not None and before != address:
-            raise BadStore(f"{folder} already holds a tournament, in {before}")
+        must_be_free(folder, address)
         with _session(address) as connection, self._explained(connection):
             _must_take_text(connection, address)
             connection.execute("BEGIN")
@@ -105,6 +104,8 @@ class InDatabase:
             connection.execute("COMMIT")
 
     def must_be_free(self) -> None:
+        assert self._folder is not None
+        must_be_free(self._folder, self._address)
         with _session(self._address) as connection, self._explained(connection):
             if connection.execute(_FOUND, (MARK, self._address.name)).fetchone() is not None:
                 raise self._taken()
@@ -172,11 +173,13 @@ def tournaments(address: Address) -> list[Listed]:
         try:
             connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             for name in _names(connection):
-                _go_to(connection, name)
-                row = connection.execute(_LISTED).fetchone()
-                assert row is not None
-                place = str(Address(address.url, name))
-                listed.append(Listed(name, place, row[0] or "", row[1] or "", row[2], row[3]))
+                # One that is not as it should be is no reason to hide the others.
+                with contextlib.suppress(psycopg.ProgrammingError), connection.transaction():
+                    _go_to(connection, name)
+                    row = connection.execute(_LISTED).fetchone()
+                    assert row is not None
+                    place = str(Address(address.url, name))
+                    listed.append(Listed(name, place, row[0] or "", row[1] or "", row[2], row[3]))
         except psycopg.Error as error:
             lost = connection.closed or connection.broken
             raise explain(error, address.url, lost=lost, writing=False) from error
@@ -234,7 +237,8 @@ def _lock(connection: Connection, address: Address) -> None:
             break
         time.sleep(0.05)
     halves = (key >> 32 & 0xFFFFFFFF, key & 0xFFFFFFFF)
-    program, since = connection.execute(_HOLDER, halves).fetchone() or ("", None)
+    program, since = connection.execute(_HOLDER, halves).fetchone() or (None, None)
+    program = program or ""
     who = program.removeprefix("referee, ") if program.startswith(_HERE) else "another process"
     raise BadStore(f"{address} is being written by {who}" + (f" since {since}" if since else ""))
 
