@@ -94,6 +94,13 @@ class Server:
                 drop = sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(sql.Identifier(name))
                 connection.execute(drop)
 
+    def forget_all(self) -> None:
+        """Take every schema away that a test has made."""
+        names = "SELECT nspname FROM pg_namespace WHERE nspname !~ '^(pg_|information_|public)'"
+        with self.connect() as connection:
+            there = [str(name) for (name,) in connection.execute(names)]
+        self.forget(*there)
+
     def _run(self, command: str, *words: object) -> None:
         done = subprocess.run(
             [*self._as_somebody(command), *map(str, words)],

@@ -31,13 +31,11 @@ NAME = "five"
 
 @pytest.fixture(autouse=True)
 def on_server(postgres: Server) -> Iterator[None]:
+    postgres.forget_all()
     sample.on_server.append(read_address(postgres.url()))
     yield
     sample.on_server.clear()
-    with postgres.connect() as connection:
-        names = "SELECT nspname FROM pg_namespace WHERE nspname !~ '^(pg_|information_|public)'"
-        there = [str(name) for (name,) in connection.execute(names)]
-    postgres.forget(*there)
+    postgres.forget_all()
 
 
 @pytest.fixture
