@@ -279,7 +279,7 @@ def test_readers_do_not_stop_the_writer_and_it_is_safe_when_committed(
 def small_disk(postgres: Server) -> Iterator[Path]:
     """New tournaments are on a disk of 4 MB."""
     path = postgres.folder / "small"
-    path.mkdir()
+    path.mkdir(exist_ok=True)
     mount("-t", "tmpfs", "-o", "size=4m", "tmpfs", str(path))
     try:
         place = path / "tables"

@@ -7,6 +7,7 @@ import signal
 import uuid
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from referee.bots.environment import environment
@@ -15,7 +16,7 @@ from referee.store.database import Store
 from tests.cli.running import PATIENCE_S, each, referee
 from tests.cluster.clustering import bot_folder
 from tests.postgres.serving import LOCKED, PASSWORD, Server
-from tests.tournament.test_nothing_lost import begin, games, gone, hear, tables
+from tests.tournament.test_nothing_lost import begin, gone, hear, tables
 
 GAMES = 20
 NAMES = ("high", "low", "middle")
@@ -23,9 +24,10 @@ NAMES = ("high", "low", "middle")
 
 @pytest.fixture(scope="module")
 def bots(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Bots that take 5 ms a move, so that there is time to kill something."""
     folder = tmp_path_factory.mktemp("bots")
     for place, name in zip((-1, 0, 1), NAMES, strict=True):
-        bot_folder(folder, name, place)
+        bot_folder(folder, name, place, 0.005)
     return folder
 
 
@@ -39,9 +41,9 @@ def play(bots: Path) -> list[object]:
 
 @pytest.fixture(scope="module")
 def in_file(play: list[object], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same tournament in a file, by one worker."""
+    """The same tournament in a file."""
     folder = tmp_path_factory.mktemp("file")
-    done = referee(folder, *play, "--jobs", 1, "--out", "t")
+    done = referee(folder, *play, "--jobs", 2, "--out", "t")
     assert done.status == 0, done.err
     return folder / "t"
 
@@ -49,6 +51,16 @@ def in_file(play: list[object], tmp_path_factory: pytest.TempPathFactory) -> Pat
 def stored(folder: Path) -> set[tuple[int, int]]:
     with Store.read(folder) as store:
         return {row[:2] for rows in store.columns() for row in rows}
+
+
+def games(folder: Path) -> list[dict[str, object]]:
+    """The records without what the clock says."""
+    with Store.read(folder) as store:
+        records = [msgspec.msgpack.decode(body) for _, _, body in store.records()]
+    for record in records:
+        for key in ("started", "spent_us", "cpu_us"):
+            record.pop(key, None)
+    return records
 
 
 def test_the_same_bytes_by_folder_and_by_address(
@@ -106,7 +118,7 @@ def test_killed_and_the_server_too(
     assert gone(mark)
     kept = stored(folder)
     again = begin(tmp_path, mark, "tournament", "--resume", "killed")
-    hear(again, 15)
+    hear(again, 10)
     postgres.stop(at_once=True)
     _, err = again.communicate(timeout=PATIENCE_S)
     assert again.returncode == 3
@@ -126,12 +138,11 @@ def test_killed_and_the_server_too(
     assert games(folder) == games(in_file)
 
 
-def test_two_at_once_and_whoever_reads(
-    play: list[object], postgres: Server, tmp_path: Path
-) -> None:
+def test_two_at_once_and_whoever_reads(postgres: Server, tmp_path: Path) -> None:
     mark, address = uuid.uuid4().hex, f"{postgres.url()}#shared"
-    more = ("--games", 100_000, "--out", "t", "--store", address)
-    process = begin(tmp_path, mark, *play, *more)
+    slow = [word for at in (0, 1) for word in ("--bot", bot_folder(tmp_path, f"b{at}", at, 0.02))]
+    more = ("--games", 100_000, "--jobs", 1, "--sandbox", "none", "--out", "t", "--store", address)
+    process = begin(tmp_path, mark, "tournament", *slow, *more)
     try:
         hear(process, 1)
         second = referee(tmp_path, "tournament", "--resume", "elsewhere", "--store", address)
