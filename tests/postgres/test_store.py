@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psycopg
@@ -104,6 +105,23 @@ def test_what_is_there_already_is_not_made_again(tmp_path: Path, address: str) -
     other = read_address(f"{address}-2")
     with pytest.raises(BadStore, match="already holds a tournament"):
         Store.create(tmp_path / NAME, VALUES, BOTS, other)
+
+
+def test_of_two_that_make_the_same_one_makes_it(tmp_path: Path, address: str) -> None:
+    def make(folder: Path) -> str:
+        try:
+            Store.create(folder, VALUES, BOTS, read_address(address)).close()
+        except BadStore as bad:
+            return str(bad)
+        return "made"
+
+    with ThreadPoolExecutor(4) as threads:
+        told = list(threads.map(make, [tmp_path / str(number) for number in range(4)]))
+    told.remove("made")
+    assert all(f"already holds {NAME}: go on with it" in each for each in told), told
+    assert len(list(tmp_path.glob("*/store.url"))) == 1
+    with Store.read(address) as store:
+        assert store.bots() == BOTS
 
 
 def test_a_folder_that_cannot_say_so_leaves_nothing_on_the_server(
