@@ -4,7 +4,9 @@
 
 Plays a few hundred real games, fills a store with as many rows as are asked for by the store's own
 writer, each with one of the real records and a result by chance, and times `referee standings` from
-start to end. `--keep DIR` leaves the store there, and measures one that is there already.
+start to end. `--keep DIR` leaves the store there, and measures one that is there already. With
+`--store URL` it is on a PostgreSQL server, in a schema that is called bench or as `#NAME` says, and
+stays there.
 """
 
 from __future__ import annotations
@@ -24,8 +26,9 @@ import msgspec
 import numpy as np
 
 from referee.store.buckets import pack_by_seat
-from referee.store.connect import FILE
 from referee.store.database import Store
+from referee.store.oldest import used_bytes
+from referee.store.place import holds_tournament, read_address
 from referee.store.rows import BotRow, FaultRow, GameRow, PairingRow
 from referee.tournament.spec import Spec
 
@@ -78,7 +81,7 @@ def rows_of(
         )
 
 
-def fill(folder: Path, games: int, bots: int) -> dict[str, float]:
+def fill(folder: Path, games: int, bots: int, store_url: str | None) -> dict[str, float]:
     """A round-robin of so many bots with so many games."""
     bodies = real_records(600)
     decoded = [msgspec.msgpack.decode(body) for body in bodies]
@@ -95,8 +98,9 @@ def fill(folder: Path, games: int, bots: int) -> dict[str, float]:
     draw = random.Random(1)
     strength = [0.0, *(draw.gauss(0, 0.8) for _ in named)]
     made = 0
-    began = time.perf_counter()
-    with Store.create(folder, values, named) as store:
+    address = None if store_url is None else read_address(store_url)
+    began, cpu = time.perf_counter(), time.process_time()
+    with Store.create(folder, values, named, address) as store:
         store.add_pairings(rows)
         store.commit()
         since = 0
@@ -114,11 +118,12 @@ def fill(folder: Path, games: int, bots: int) -> dict[str, float]:
                     print(f"\r  {made:,} games", end="", file=sys.stderr, flush=True)
         store.set_value("finished", "2026-11-16T00:00:00Z")
         store.commit()
-    took = time.perf_counter() - began
+    took, cpu = time.perf_counter() - began, time.process_time() - cpu
     print(f"\r  {made + since:,} games in {took:.0f} s", file=sys.stderr, flush=True)
     return {
         "games": made + since,
         "write_us": took * 1e6 / (made + since),
+        "write_cpu_us": cpu * 1e6 / (made + since),
         "plain_record_bytes": sum(map(len, bodies)) / len(bodies),
     }
 
@@ -144,13 +149,13 @@ def record_us(folder: Path, asked: int = 500) -> float:
         return (time.perf_counter() - began) * 1e6 / asked
 
 
-def measure(folder: Path, games: int, bots: int) -> dict[str, float]:
+def measure(folder: Path, games: int, bots: int, store_url: str | None) -> dict[str, float]:
     found: dict[str, float] = {"bots": bots}
-    if not (folder / FILE).exists():
-        found |= fill(folder, games, bots)
+    if not holds_tournament(folder):
+        found |= fill(folder, games, bots, store_url)
     with Store.read(folder) as store:
         found["games"] = sum(store.counts().values())
-    found["bytes_a_game"] = (folder / FILE).stat().st_size / found["games"]
+        found["bytes_a_game"] = used_bytes(store) / found["games"]
     found["standings_s"] = min(standings_s(folder) for _ in range(3))
     found["standings_json_s"] = standings_s(folder, "--json")
     found["record_us"] = record_us(folder)
@@ -162,12 +167,13 @@ def main() -> None:
     parser.add_argument("--games", type=int, default=1_000_000)
     parser.add_argument("--bots", type=int, default=100)
     parser.add_argument("--keep", type=Path)
+    parser.add_argument("--store", metavar="URL")
     asked = parser.parse_args()
     if asked.keep is not None:
-        found = measure(asked.keep, asked.games, asked.bots)
+        found = measure(asked.keep, asked.games, asked.bots, asked.store)
     else:
         with tempfile.TemporaryDirectory(prefix="referee-bench-") as folder:
-            found = measure(Path(folder) / "t", asked.games, asked.bots)
+            found = measure(Path(folder) / "bench", asked.games, asked.bots, asked.store)
     print(json.dumps({name: round(value, 3) for name, value in found.items()}))
 
 

@@ -10,10 +10,14 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 from referee.bots.confinement.probe import EVERYWHERE
 from tests.hostile.conftest import name_what_is_lacking
+from tests.postgres.serving import Server, server
 
 os.environ.setdefault(EVERYWHERE, "none")
 # The python3 of a machine may be a script that looks for one, at many times the cost of a bot.
@@ -22,3 +26,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # Started in the background by a shell: what the tests start would ignore Ctrl-C as well.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 pytest_terminal_summary = name_what_is_lacking
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Server]:
+    """A PostgreSQL server, for all tests of this process that ask for one."""
+    with server() as running:
+        yield running

@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from referee.bots.confinement.walls import search_path
 from tests.vm.run_in_vm import lacking, usual_machine
@@ -32,6 +33,7 @@ NEEDED = {
     "bash": "bash",
     "chromium": "chromium",
     "bwrap": "bubblewrap",
+    "postgres": "postgresql",
 }
 """Command that must be there, and the Debian packages that bring it."""
 
@@ -45,6 +47,8 @@ def works(command: str) -> bool:
 
     There is where confined bots look as well: a compiler in somebody's home is not enough.
     """
+    if command == "postgres":
+        return postgres_program() is not None
     if shutil.which(command, path=search_path()) is None:
         return False
     if command != "gcc":
@@ -52,6 +56,14 @@ def works(command: str) -> bool:
     source = b"#include <stdio.h>\nint main(void) { return 0; }\n"
     compile_it = [command, "-x", "c", "-", "-o", os.devnull]
     return subprocess.run(compile_it, input=source, capture_output=True).returncode == 0
+
+
+def postgres_program() -> Path | None:
+    """The newest server that is installed. Debian keeps them off the path, one for each version."""
+    there = Path("/usr/lib/postgresql").glob("*/bin/postgres")
+    debian = sorted(there, key=lambda path: float(path.parts[4]))
+    found = shutil.which("postgres")
+    return debian[-1] if debian else None if found is None else Path(found).resolve()
 
 
 def install(packages: list[str]) -> bool:

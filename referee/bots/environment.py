@@ -17,10 +17,12 @@ from referee.bots.manifest import Bot
 def environment(bot: Bot) -> dict[str, str]:
     """The referee's environment and the manifest's; this Python last, for want of another.
 
-    Without PYTHONUNBUFFERED: it hides a missing flush where it is set, and there alone.
+    Without PYTHONUNBUFFERED: it hides a missing flush where it is set, and there alone. Without
+    PGPASSWORD, which is for the tournament's store.
     """
     env = {**os.environ}
-    env.pop("PYTHONUNBUFFERED", None)
+    for name in ("PYTHONUNBUFFERED", "PGPASSWORD"):
+        env.pop(name, None)
     env |= bot.env
     here = str(Path(sys.executable).parent)
     env["PATH"] = env.get("PATH", os.defpath) + os.pathsep + here

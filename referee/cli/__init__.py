@@ -80,7 +80,7 @@ def build_app(wanted: Collection[str] | None = None) -> typer.Typer:
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
         epilog="Exit status: 0 done; 1 what was checked does not hold; 2 bad input; 3 the system "
-        "refused (disk, permission); 4 the variant failed in a game; "
+        "refused (disk, permission, database server); 4 the variant failed in a game; "
         "10 and up with --strict, by blame code; 130 interrupted; 141 whoever read the output "
         "has hung up; 143 terminated.",
     )

@@ -12,7 +12,7 @@ import typer
 from referee.cli import console
 from referee.cli.house import DATA, AsJson, Data, opened
 from referee.rules.numbers import amount
-from referee.store.connect import FILE, must_hold_tournament
+from referee.store.place import holds_tournament, is_address, place_in, read_address
 
 TELL_S = 2.0
 PIECE = 5_000
@@ -21,7 +21,9 @@ PIECE = 5_000
 def archive_command(
     season: Annotated[
         str,
-        typer.Argument(metavar="SEASON", help="Name of a season, or the folder of a tournament."),
+        typer.Argument(
+            metavar="SEASON", help="Name of a season, or the folder or the address of a tournament."
+        ),
     ],
     out: Annotated[
         Path | None,
@@ -66,11 +68,13 @@ def archive_command(
     from referee.reports.archive.make import Wish, make_archive
 
     wish = Wish(private=private, games_a_piece=piece, words=words)
-    folder = Path(season)
-    if "/" in season:
-        must_hold_tournament(folder)
-    if "/" in season or ((folder / FILE).is_file() and not (data / "house.db").exists()):
-        name = folder.resolve().name
+    folder: str | Path = season
+    named = Path(season)
+    if is_address(season):
+        name = read_address(season).file_name
+    elif "/" in season or (holds_tournament(named) and not (data / "house.db").exists()):
+        place_in(named)  # or say that it holds none
+        name = named.resolve().name
     else:
         with opened(data) as house:
             folder, wish = season_to_archive(house, season, wish)

@@ -5,7 +5,7 @@ Exit statuses, the same for every command:
     0    done
     1    what was checked does not hold (verify, check, check-variant, repro)
     2    bad input: an argument, a bot, a variant, an option, a file
-    3    the system refused: disk full, no permission
+    3    the system refused: disk full, no permission, no database server
     4    the variant's script, or the referee itself, failed in a game; nobody lost by it
     10…  with --strict, the gravest fault of a bot, in the order of the blame codes
     130  interrupted by Ctrl-C; 143 by SIGTERM or a closed terminal

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from referee.cli import console
 from referee.cli.house import opened
-from referee.store.connect import FILE
+from referee.store.place import holds_tournament
 from referee.tournament.begin import free_folder
 from referee.tournament.spec import BadSpec, Spec
 
@@ -71,7 +71,7 @@ def _tidy(place: Path) -> None:
     """Leave nothing where no tournament was begun."""
     from referee.daemon.finals import FOLDER
 
-    if not (place / FILE).exists():
+    if not holds_tournament(place):
         shutil.rmtree(place / FOLDER, ignore_errors=True)
         with suppress(OSError):  # Somebody's folder that holds other things.
             place.rmdir()
@@ -82,6 +82,6 @@ def finals_folder(season: str, name: str | None, out: Path | None, home: Path) -
     """Where they are played."""
     if out is None:
         return free_folder(home, name or f"finals-{season}")
-    if (out / FILE).exists():
+    if holds_tournament(out):
         raise BadSpec(f"{out} already holds a tournament; take another folder")
     return out

@@ -8,15 +8,17 @@ from typing import Annotated
 import typer
 
 from referee.cli import console
+from referee.cli.store import Where
 
 
 def report_command(
-    folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Folder of a tournament, finished or running.")
-    ],
+    folder: Where,
     out: Annotated[
         Path | None,
-        typer.Option(help="File to write; report.html in the folder if not given."),
+        typer.Option(
+            help="File to write; if not given, report.html in the folder, or NAME.html here for an "
+            "address."
+        ),
     ] = None,
     private: Annotated[
         bool,

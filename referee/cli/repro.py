@@ -21,6 +21,7 @@ from referee.record import BadRecord, Record, read_records
 from referee.replaying import Mismatch
 from referee.rules.numbers import amount
 from referee.store.database import BadStore, Store
+from referee.store.place import is_address
 from referee.verdict import AT_START, Ending, Fault
 from referee.workshop.repro import (
     BadRepro,
@@ -50,7 +51,7 @@ def repro_command(
         str,
         typer.Argument(
             metavar="RECORDS",
-            help="Records, JSON lines, or the folder of a tournament; - is stdin.",
+            help="Records, JSON lines, or the folder or address of a tournament; - is stdin.",
             show_default=False,
         ),
     ],
@@ -135,8 +136,8 @@ def repro_command(
 
 
 def _record(path: str, game: str | None) -> Record:
-    """The game that is asked for, in a file or in a tournament's folder."""
-    if path != "-" and Path(path).is_dir():
+    """The game that is asked for, in a file or in a tournament."""
+    if is_address(path) or (path != "-" and Path(path).is_dir()):
         with Store.read(path) as store:
             return _stored(store, game)
     with record_lines(path) as lines:

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 from msgspec.structs import replace
 
 from referee.cli import console
+from referee.cli.store import Where, folder_of, lists_tournaments, show_tournaments
 from referee.record import encode_record
 from referee.rules.registry import BadVariant
 
-Folder = Annotated[
-    Path, typer.Argument(metavar="DIR", help="The folder of a tournament.", show_default=False)
-]
-
 
 def standings_command(
-    folder: Folder,
+    folder: Where,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print CSV, a line for each bot.")] = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
@@ -48,11 +44,19 @@ def standings_command(
         referee standings tournaments/five --variant duel --rank-by points --markdown
 
         referee standings tournaments/five --write
+
+        referee standings postgresql://db.example/contest#five
+
+    Of a PostgreSQL database without a #NAME the tournaments in it are listed.
     """
     if json + csv + markdown + write > 1:
         raise console.UsageError("only one of --json, --csv, --markdown and --write can be given")
     if write and (variant is not None or timing):
         raise console.UsageError("--write writes all tables; leave --variant and --timing out")
+    of_one = csv or markdown or write or timing or variant is not None
+    if not of_one and (database := lists_tournaments(folder)) is not None:
+        show_tournaments(database, as_json=json)
+        return
     # Here, since most commands have no use for numpy and need not wait for it.
     from referee.reports.standings import standings, timings
     from referee.reports.tables import csv as as_csv
@@ -71,7 +75,7 @@ def standings_command(
         found = replace(found, tables=tables)
         times = [time for time in times if time.variant == variant]
     if write:
-        write_tables(folder, found, times)
+        write_tables(folder_of(folder, "--write"), found, times)
     elif json:
         console.print_json(times if timing else found)
     elif csv:
@@ -89,7 +93,7 @@ def standings_command(
 
 
 def export_command(
-    folder: Folder,
+    folder: Where,
     private: Annotated[
         bool, typer.Option("--private", help="With the notes that bots wrote for their authors.")
     ] = False,

@@ -23,6 +23,7 @@ from referee.cli.confining import (
 from referee.cli.finals import FromSeason, Top, check_finals, finals, finals_folder
 from referee.cli.house import DATA, Data
 from referee.cli.remote import Remote, Token
+from referee.cli.store import StoreUrl, check_store
 from referee.cli.tournament_elsewhere import play_elsewhere, refuse_what_is_of_here
 from referee.cli.watching import Lines, LiveView, Stream, Watchers
 from referee.rules.numbers import amount
@@ -65,6 +66,8 @@ EXAMPLES = """
 
     referee tournament tournaments/five.toml --cluster tcp://head:8786
 
+    referee tournament tournaments/five.toml --store postgresql://db.example/contest
+
 Without `--bot` and `--bots`, the sample bots that play the variant meet. Everything can be written
 into a spec (TOML); what is given here goes over it. Ctrl-C loses nothing: `--resume` goes on.
 
@@ -73,6 +76,9 @@ in, with its variants and its clock; bots that connect from elsewhere are passed
 
 With `--cluster`, the workers of a dask cluster play: bots are sent there, built there, and confined
 as strictly as each worker can. Results are kept here, and `--resume` goes on anywhere.
+
+With `--store`, the games are kept in a PostgreSQL database that many tournaments share; logs and
+tables stay in the folder. With `--resume` it says where the database is now.
 
 With `--daemon` and an organiser's token, a daemon plays it among the bots of its ladder: those that
 `--bot` names, or all that are there. Ctrl-C stops following it, and it is played on.
@@ -212,6 +218,7 @@ def tournament_command(
             help="Play on a dask cluster: tcp://HOST:PORT, a scheduler file, or local.",
         ),
     ] = None,
+    store: StoreUrl = None,
     from_season: FromSeason = None,
     top: Top = None,
     data: Data = DATA,
@@ -226,7 +233,7 @@ def tournament_command(
             *(("--bots", bots), ("--resume", resume), ("--allow-changes", allow_changes)),
             *(("--plan", plan_only), ("--events", events), ("--jobs", jobs), ("--limit", limit)),
             *(("--build-time", build_time), ("--sandbox", sandbox), ("--freeze", freeze)),
-            *(("--expose", expose), ("--cluster", cluster)),
+            *(("--expose", expose), ("--cluster", cluster), ("--store", store)),
         )
     given: dict[str, Any] = {
         "name": name,
@@ -263,9 +270,11 @@ def tournament_command(
     if resume is not None:
         if out is not None or option or plan_only:
             raise BadSpec(f"--resume goes on as {resume} was begun: no --out, --option or --plan")
+        check_store(store, resume)
         with ground_at(cluster, jobs, resume) as ground:
             result = _resume(resume, spec, given, events, ground, allow_changes=allow_changes)
     else:
+        check_store(store, None)
         with ExitStack() as stack:
             base = None
             if from_season is not None:
@@ -280,7 +289,7 @@ def tournament_command(
             if plan_only:
                 _show_plan(lineup, as_json=json)
                 return
-            result = _play(lineup.spec, folder, events, ground)
+            result = _play(lineup.spec, folder, events, ground, store)
     from referee.cli.tournament_shown import show_result  # numpy: not before it is needed
 
     show_result(result, as_json=json, to_stderr=events == "-")
@@ -363,12 +372,19 @@ def _watchers(stack: ExitStack, events: str | None, *, resumed: bool) -> Watcher
     return Watchers([view, stack.enter_context(Stream(events, resumed=resumed))])
 
 
-def _play(spec: Spec, folder: Path, events: str | None, ground: Ground) -> TournamentResult:
+def _play(
+    spec: Spec, folder: Path, events: str | None, ground: Ground, store: str | None
+) -> TournamentResult:
     with ExitStack() as stack:
         stack.enter_context(_SafeEnd(folder))  # speaks when the live view is gone
         listener = _watchers(stack, events, resumed=False)
         return play_tournament(
-            spec, folder, listener=listener, each_game=events is not None, ground=ground
+            spec,
+            folder,
+            listener=listener,
+            each_game=events is not None,
+            ground=ground,
+            store=store,
         )
 
 

@@ -19,7 +19,7 @@ from referee.cli.remote import DaemonRefused, Remote, Unreachable
 from referee.cli.watching import LINE_S, Interval
 from referee.mistake import REFUSED
 from referee.rules.numbers import amount
-from referee.store.connect import FILE
+from referee.store.place import holds_tournament
 from referee.tournament.begin import free_folder
 from referee.tournament.spec import DEFAULTS, BadSpec, Spec
 
@@ -28,6 +28,7 @@ OF_HERE = {
     "--resume": "is for a tournament here: the daemon goes on by itself",
     "--allow-changes": "is for --resume",
     "--plan": "is for a tournament here",
+    "--store": "is for a tournament here: the daemon keeps its own",
     "--events": "is for a tournament here: the daemon tells its own at /api/v1/events",
 }
 """Options that mean nothing to a daemon, and what to do instead. Others are the daemon's to say."""
@@ -66,7 +67,7 @@ def play_elsewhere(
 ) -> None:
     """Ask for it, follow it, and write its tables into `out`; where that is not given, into a
     folder of the tournament's name in `home`. Raises BadSpec, DaemonRefused, Unreachable."""
-    if out is not None and ((out / FILE).exists() or (out.exists() and not out.is_dir())):
+    if out is not None and (holds_tournament(out) or (out.exists() and not out.is_dir())):
         raise BadSpec(f"{out} is taken; give --out another folder")
     if len({name.casefold() for name in spec.bots}) == 1:
         raise BadSpec(f"a tournament needs two bots or more, not {spec.bots[0]} alone")

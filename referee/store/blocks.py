@@ -13,14 +13,14 @@ pairing was given more games. Whoever reads looks in both places; nothing is in 
 from __future__ import annotations
 
 import heapq
-import sqlite3
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby, islice
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
+from referee.store.engine import Database
 from referee.store.rows import PairingRow, game_id
 
 SIZE = 128
@@ -57,16 +57,8 @@ Kept = tuple[int, bytes, int]
 """The key of a record, the record, and the bytes that it takes in the database."""
 
 
-class BadBlock(sqlite3.DatabaseError):
+class BadBlock(Exception):
     """A block that cannot be read: the database is damaged."""
-
-
-class Writing(Protocol):
-    """As much of a database as is needed to write blocks."""
-
-    def execute(self, query: str, values: Sequence[object], /) -> Any: ...
-
-    def executemany(self, query: str, values: Iterable[Sequence[object]], /) -> Any: ...
 
 
 def block_of(key: int) -> int:
@@ -133,7 +125,7 @@ def _key(record: Sequence[Any]) -> int:
 # Writing.
 
 
-def seal(database: Writing, ask: Ask, block: int, pairing: PairingRow) -> None:
+def seal(database: Database, ask: Ask, block: int, pairing: PairingRow) -> None:
     """Turn the loose records of these numbers into a block, if none of them is to come any more.
 
     A shorter block is made when all games of the pairing are there; if it gets more, not before the
@@ -146,12 +138,12 @@ def seal(database: Writing, ask: Ask, block: int, pairing: PairingRow) -> None:
     complete = 0 < left < SIZE and loose + held >= left and loose >= max(LEAST, held)
     if not loose or not (whole or complete):
         return
-    kept = [(key, body) for key, body, _ in between(ask, block, block + SIZE - 1)]
+    kept = [(key, body) for key, body, _ in between(ask, block, block + SIZE - 1, SIZE + 1)]
     database.execute(_SET_BLOCK, _row(block, kept))
     database.execute(_DROP_LOOSE, (block, block + SIZE - 1))
 
 
-def drop(database: Writing, ask: Ask, keys: Iterable[int]) -> None:
+def drop(database: Database, ask: Ask, keys: Iterable[int]) -> None:
     """Let the records of these games go, wherever they are."""
     for block, some in groupby(sorted(keys), block_of):
         gone = set(some)

@@ -13,16 +13,14 @@ from referee.store.blocks import downwards
 from referee.store.database import Store
 from referee.store.rows import game_id
 
-_LAST = """SELECT id, max(coalesce(loose, 0), coalesce(packed, 0)) & 0xffffffff AS last FROM (
-        SELECT pairing.id AS id, (
-            SELECT max(record.id) FROM record
-            WHERE record.id BETWEEN pairing.id << 32 AND pairing.id << 32 | 0xffffffff
-        ) AS loose, (
-            SELECT block.last FROM block
-            WHERE block.id BETWEEN pairing.id << 32 AND pairing.id << 32 | 0xffffffff
-            ORDER BY block.id DESC LIMIT 1
-        ) AS packed FROM pairing
-    ) WHERE last > 0"""
+_LAST = """SELECT pairing.id, (
+        SELECT max(record.id) FROM record
+        WHERE record.id BETWEEN pairing.id << 32 AND pairing.id << 32 | 4294967295
+    ), (
+        SELECT block.last FROM block
+        WHERE block.id BETWEEN pairing.id << 32 AND pairing.id << 32 | 4294967295
+        ORDER BY block.id DESC LIMIT 1
+    ) FROM pairing"""
 
 _MET = """WITH met AS (
         SELECT game.first AS first, game.second AS second, pairing.variant AS variant, game.digest,
@@ -31,16 +29,17 @@ _MET = """WITH met AS (
                 ELSE CASE game.ending WHEN 'forfeit' THEN NULL ELSE game.points END
             END AS points
         FROM pairing
-        JOIN game ON game.id BETWEEN pairing.id << 32 AND pairing.id << 32 | 0xffffffff
+        JOIN game ON game.id BETWEEN pairing.id << 32 AND pairing.id << 32 | 4294967295
         LEFT JOIN ruling ON ruling.game = game.id
-        WHERE (pairing.first = ?1 OR pairing.second = ?1) AND ?2 IN ('', pairing.variant)
+        WHERE (pairing.first = ? OR pairing.second = ?) AND ? IN ('', pairing.variant)
     ), own AS (
-        SELECT CASE first WHEN ?1 THEN second ELSE first END AS other,
-            CASE first WHEN ?1 THEN points ELSE 2 - points END AS points, variant, digest
+        SELECT CASE first WHEN ? THEN second ELSE first END AS other,
+            CASE first WHEN ? THEN points ELSE 2 - points END AS points, variant, digest
         FROM met WHERE points IS NOT NULL
     )
-    SELECT other, sum(points = 2), sum(points = 1), sum(points = 0),
-        count(DISTINCT variant || digest) FROM own GROUP BY other"""
+    SELECT other, count(*) FILTER (WHERE points = 2), count(*) FILTER (WHERE points = 1),
+        count(*) FILTER (WHERE points = 0), count(DISTINCT variant || digest)
+    FROM own GROUP BY other"""
 
 
 class Met(NamedTuple):
@@ -69,13 +68,14 @@ def met_by(store: Store, bots: Iterable[int], variant: str | None) -> dict[tuple
     return {
         (bot, other): Met(*counts)
         for bot in bots
-        for other, *counts in store._rows(_MET, (bot, variant or ""))
+        for other, *counts in store._rows(_MET, (bot, bot, variant or "", bot, bot))
     }
 
 
 def last_numbers(store: Store) -> dict[int, int]:
     """The highest number of a game in each pairing that has any."""
-    return dict(store._rows(_LAST))
+    last = {row: max(loose or 0, packed or 0) for row, loose, packed in store._rows(_LAST)}
+    return {pairing: key & 0xFFFFFFFF for pairing, key in last.items() if key}
 
 
 def newest_records(

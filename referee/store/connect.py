@@ -10,12 +10,14 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from msgspec.structs import astuple
 
 from referee.store import schema
+from referee.store.engine import SET_BOT, SET_VALUE, Bulk
 from referee.store.rows import BotRow
 from referee.store.trouble import BadStore, StoreRefused, damaged, explain, result_code
 
@@ -27,10 +29,75 @@ CHECKED_BYTES = 512 * 1024 * 1024
 """Up to here the whole database is checked before it is written to: about half a second, if the
 disk keeps up. In a larger one the records are left out of the check."""
 
-SET_VALUE = "INSERT OR REPLACE INTO value VALUES (?, ?)"
-SET_BOT = """INSERT INTO bot VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET
-    name = excluded.name, version = excluded.version, hash = excluded.hash,
-    definition = excluded.definition, out = excluded.out"""
+_INSERT: dict[Bulk, str] = {
+    "pairing": "INSERT INTO pairing VALUES (?, ?, ?, ?, ?, ?, ?)",
+    "game": "INSERT INTO game VALUES (?1 << 32 | ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+    "record": "INSERT INTO record VALUES (?, ?)",
+    "fault": "INSERT INTO fault VALUES (?1 << 32 | ?2, ?3, ?4, ?5, ?6, ?7)",
+}
+_INSERT_DIGEST = "INSERT INTO digest VALUES (?, ?) ON CONFLICT DO NOTHING"
+
+
+class File(sqlite3.Connection):
+    """SQLite's own connection, with what it lacks to be a store's `Database`."""
+
+    path = Path()
+
+    @property
+    def named(self) -> str:
+        return str(self.path)
+
+    def insert(self, table: Bulk, rows: Sequence[Sequence[object]]) -> None:
+        self.executemany(_INSERT[table], rows)
+
+    def insert_digests(self, pairing: int, digests: Sequence[int]) -> int:
+        return self.executemany(_INSERT_DIGEST, [(pairing, digest) for digest in digests]).rowcount
+
+    def chunks(self, query: str, values: Sequence[object], at_once: int) -> Iterator[list[Any]]:
+        cursor = self.execute(query, values)
+        while rows := cursor.fetchmany(at_once):
+            yield rows
+
+    def begin_addition(self) -> None:
+        if not self.in_transaction:
+            self.execute("BEGIN IMMEDIATE")
+        self.execute("SAVEPOINT addition")
+
+    def end_addition(self) -> None:
+        self.execute("RELEASE addition")
+
+    def undo_addition(self) -> None:
+        # Some errors make SQLite roll back everything, and the savepoint with it.
+        if self.in_transaction:
+            self.execute("ROLLBACK TO addition")
+            self.execute("RELEASE addition")
+
+    def used_bytes(self) -> int:
+        (size, pages, free) = (
+            self.execute(f"PRAGMA {name}").fetchone()[0]
+            for name in ("page_size", "page_count", "freelist_count")
+        )
+        return int(size * (pages - free))
+
+    def explained(self, error: Exception, *, writing: bool) -> Exception:
+        assert isinstance(error, sqlite3.Error)
+        return explain(error, self.path, writing=writing)
+
+
+class InFolder:
+    """The place of a tournament that has its database in its folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def create(self, values: Mapping[str, str], bots: Sequence[BotRow]) -> None:
+        create_file(self._folder, values, bots)
+
+    def open_for_writing(self) -> File:
+        return open_for_writing(must_hold_tournament(self._folder))
+
+    def open_for_reading(self) -> File:
+        return open_for_reading(must_hold_tournament(self._folder))
 
 
 def create_file(folder: Path, values: Mapping[str, str], bots: Sequence[BotRow]) -> None:
@@ -66,9 +133,9 @@ def create_file(folder: Path, values: Mapping[str, str], bots: Sequence[BotRow])
         raise StoreRefused(f"{folder} cannot be written: {error.strerror}") from error
 
 
-def open_for_writing(path: Path) -> sqlite3.Connection:
+def open_for_writing(path: Path) -> File:
     """The database, checked, up to date and ready to be written. The folder is locked."""
-    database: sqlite3.Connection | None = None
+    database: File | None = None
     try:
         database = _connect(path, "mode=rw")
         known = _known_version(database, path)
@@ -96,7 +163,7 @@ def open_for_writing(path: Path) -> sqlite3.Connection:
     return database
 
 
-def open_for_reading(path: Path) -> sqlite3.Connection:
+def open_for_reading(path: Path) -> File:
     """The database as it is at this moment; what is written later is not seen."""
     try:
         database = _snapshot(path)
@@ -104,7 +171,8 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
             if _known_version(database, path) == schema.newest(schema.STEPS):
                 return database
             # Brought up to date in a copy, for a reader changes nothing.
-            copy = sqlite3.connect("", isolation_level=None)
+            copy = sqlite3.connect("", isolation_level=None, factory=File)
+            copy.path = path
             database.backup(copy)
         except BaseException:
             database.close()
@@ -133,12 +201,16 @@ def must_hold_tournament(folder: Path) -> Path:
     raise BadStore(f"{folder} is not the folder of a tournament: {missing}")
 
 
-def _connect(path: Path, query: str) -> sqlite3.Connection:
+def _connect(path: Path, query: str) -> File:
     address = f"{path.absolute().as_uri()}?{query}"
-    return sqlite3.connect(address, uri=True, isolation_level=None, timeout=PATIENCE_S)
+    database = sqlite3.connect(
+        address, uri=True, isolation_level=None, timeout=PATIENCE_S, factory=File
+    )
+    database.path = path
+    return database
 
 
-def _snapshot(path: Path) -> sqlite3.Connection:
+def _snapshot(path: Path) -> File:
     """A connection that reads one state of the database, whatever is written meanwhile.
 
     SQLite needs to write beside the file even to read it, unless it is told that nothing changes.
@@ -158,7 +230,7 @@ def _snapshot(path: Path) -> sqlite3.Connection:
         return _begin(_connect(path, "mode=ro&immutable=1"))
 
 
-def _begin(database: sqlite3.Connection) -> sqlite3.Connection:
+def _begin(database: File) -> File:
     try:
         database.execute("BEGIN")
         database.execute("SELECT count(*) FROM sqlite_master").fetchone()

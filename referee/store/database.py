@@ -11,48 +11,46 @@ they open it.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from msgspec.structs import astuple, replace
 
-from referee.store import blocks, connect
+from referee.store import blocks
+from referee.store.contents import DROPPED, Contents
+from referee.store.engine import SET_BOT, SET_VALUE, Database, Place
 from referee.store.lock import Lock
+from referee.store.place import (
+    Address,
+    in_database,
+    is_address,
+    make_folder,
+    new_place,
+    place_in,
+    read_address,
+)
 from referee.store.rows import (
     BotRow,
-    Columns,
     Dropped,
     FaultRow,
     GameRow,
     PairingRow,
     RulingRow,
-    TimeCount,
     game_id,
-    keys_of,
-    ordered,
 )
 from referee.store.sums import Sums
-from referee.store.tally import BlameRow, Tally
-from referee.store.trouble import BadStore, StoreFull, StoreRefused, damaged, explain
+from referee.store.trouble import BadStore, StoreFull, damaged
 
 __all__ = ["BadStore", "Store", "StoreFull"]
 
-ROWS_AT_ONCE = 10_000
-
-_ADD_PAIRING = "INSERT INTO pairing VALUES (?, ?, ?, ?, ?, ?, ?)"
-_ADD_GAME = "INSERT INTO game VALUES (?1 << 32 | ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
-_ADD_RECORD = "INSERT INTO record VALUES (?, ?)"
-_ADD_FAULT = "INSERT INTO fault VALUES (?1 << 32 | ?2, ?3, ?4, ?5, ?6, ?7)"
-_ADD_RULING = "INSERT OR REPLACE INTO ruling VALUES (?1 << 32 | ?2, ?3, ?4, ?5, ?6, ?7)"
-_DROPPED = "dropped"
-_KEY = "id >> 32, id & 0xffffffff"
+_SET_RULING = """INSERT INTO ruling VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (game) DO UPDATE SET
+    what = excluded.what, seat = excluded.seat, reason = excluded.reason, by = excluded.by,
+    at = excluded.at"""
 
 
-class Store:
+class Store(Contents):
     """A tournament's database, open. Made by `create`, `open` and `read`.
 
     >>> from tempfile import TemporaryDirectory
@@ -65,10 +63,8 @@ class Store:
     'doc'
     """
 
-    def __init__(self, folder: Path, database: sqlite3.Connection, lock: Lock | None) -> None:
-        self.folder = folder
-        self._path = folder / connect.FILE
-        self._database = database
+    def __init__(self, folder: Path, database: Database, lock: Lock | None) -> None:
+        super().__init__(folder, database)
         self._lock = lock
         self._pairings: dict[int, PairingRow] = {}
         self._sums = Sums()
@@ -77,40 +73,51 @@ class Store:
         """Blocks that were given records since the last commit."""
 
     @classmethod
-    def create(cls, folder: str | Path, values: Mapping[str, str], bots: Sequence[BotRow]) -> Store:
-        """A new tournament, to write to. Makes the folder. Raises BadStore."""
+    def create(
+        cls,
+        folder: str | Path,
+        values: Mapping[str, str],
+        bots: Sequence[BotRow],
+        address: Address | None = None,
+    ) -> Store:
+        """A new tournament, to write to; with an address, on a server. Makes the folder. Raises
+        BadStore."""
         folder = Path(folder)
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise StoreRefused(f"{folder} cannot be made: {error.strerror}") from error
-        return cls._locked(folder, (values, bots))
+        place = new_place(folder, address)
+        make_folder(folder)
+        return cls._locked(folder, place, (values, bots))
 
     @classmethod
     def open(cls, folder: str | Path) -> Store:
         """A tournament that is there, to go on writing to. Raises BadStore."""
         folder = Path(folder)
-        connect.must_hold_tournament(folder)
-        return cls._locked(folder, None)
+        return cls._locked(folder, place_in(folder), None)
 
     @classmethod
-    def _locked(cls, folder: Path, new: tuple[Mapping[str, str], Sequence[BotRow]] | None) -> Store:
+    def _locked(
+        cls,
+        folder: Path,
+        place: Place,
+        new: tuple[Mapping[str, str], Sequence[BotRow]] | None,
+    ) -> Store:
         lock = Lock(folder)
         try:
             if new is not None:
-                connect.create_file(folder, *new)
-            path = connect.must_hold_tournament(folder)
-            return cls(folder, connect.open_for_writing(path), lock)
+                place.create(*new)
+            return cls(folder, place.open_for_writing(), lock)
         except BaseException:
             lock.release()
             raise
 
     @classmethod
-    def read(cls, folder: str | Path) -> Store:
-        """A tournament as it is now, to read only, while it is played too. Raises BadStore."""
-        folder = Path(folder)
-        path = connect.must_hold_tournament(folder)
-        return cls(folder, connect.open_for_reading(path), None)
+    def read(cls, where: str | Path) -> Store:
+        """A tournament as it is now, to read only, while it is played too; by its folder, or by
+        its address on a server. Raises BadStore."""
+        if isinstance(where, str) and is_address(where):
+            address = read_address(where)
+            return cls(Path(address.name), in_database(address).open_for_reading(), None)
+        folder = Path(where)
+        return cls(folder, place_in(folder).open_for_reading(), None)
 
     def close(self) -> None:
         """Let go of the database. What was not committed is lost."""
@@ -130,16 +137,16 @@ class Store:
 
     def set_value(self, key: str, text: str) -> None:
         with self._addition():
-            self._database.execute(connect.SET_VALUE, (key, text))
+            self._database.execute(SET_VALUE, (key, text))
 
     def set_bot(self, bot: BotRow) -> None:
         """Add a bot, or write it anew."""
         with self._addition():
-            self._database.execute(connect.SET_BOT, astuple(bot))
+            self._database.execute(SET_BOT, astuple(bot))
 
     def add_pairings(self, pairings: Iterable[PairingRow]) -> None:
         with self._addition():
-            self._database.executemany(_ADD_PAIRING, [astuple(pairing) for pairing in pairings])
+            self._database.insert("pairing", [astuple(pairing) for pairing in pairings])
 
     def set_games(self, pairing: int, games: int) -> None:
         """Change how many games a pairing is to have."""
@@ -157,14 +164,15 @@ class Store:
         rows, told = list(games), list(faults)
         try:
             return self._add(rows, told)
-        except sqlite3.IntegrityError:
+        except self._database.IntegrityError:
             # Hardly ever. If it is not for a repeat, the error comes again and is a bug.
             return self._add(self._not_there(rows), told)
 
     def add_ruling(self, ruling: RulingRow) -> None:
         """Decide on a game that is there; an earlier ruling on it is replaced."""
         with self._addition():
-            self._database.execute(_ADD_RULING, ruling)
+            key = game_id(ruling.pairing, ruling.number)
+            self._database.execute(_SET_RULING, (key, *ruling[2:]))
 
     def lift_ruling(self, pairing: int, number: int) -> None:
         """The game counts again as its record says."""
@@ -180,7 +188,7 @@ class Store:
             before = self.dropped() or Dropped(0, "")
             now = Dropped(before.games + len(keys), max(before.last, *(at for _, at in keys)))
             text = msgspec.json.encode(now).decode()
-            self._database.execute(connect.SET_VALUE, (_DROPPED, text))
+            self._database.execute(SET_VALUE, (DROPPED, text))
 
     def commit(self) -> None:
         """Make all that was added safe. Raises StoreFull where the disk does not take it."""
@@ -189,21 +197,21 @@ class Store:
         self._seal()
         if self._database.in_transaction:
             with self._explained():
-                self._database.execute("COMMIT")
+                self._database.commit()
 
     def _add(self, games: list[GameRow], faults: list[FaultRow]) -> int:
         """Add games none of which is there, and those of the faults that are theirs."""
         with self._addition():
             self._must_be_paired(games)
             played = [game[:9] for game in games]
-            self._database.executemany(_ADD_GAME, played)
+            self._database.insert("game", played)
             records = [(game[0] << 32 | game[1], game[9]) for game in games]
-            self._database.executemany(_ADD_RECORD, records)
+            self._database.insert("record", records)
             theirs: list[FaultRow] = []
             if faults:
                 new = {game[:2] for game in games}
                 theirs = [row for row in faults if row[:2] in new]
-                self._database.executemany(_ADD_FAULT, theirs)
+                self._database.insert("fault", theirs)
         self._sums.add(games, played, theirs, self._pairings)
         self._touched.update(blocks.block_of(key) for key, _ in records)
         return len(games)
@@ -242,146 +250,31 @@ class Store:
                     blocks.seal(self._database, self._rows, block, self._pairings[block >> 32])
             self._touched = set()
 
-    # What is read.
-
-    def value(self, key: str) -> str | None:
-        row = self._first("SELECT text FROM value WHERE key = ?", (key,))
-        return None if row is None else row[0]
-
-    def dropped(self) -> Dropped | None:
-        """Which records are no longer kept; None while all are."""
-        text = self.value(_DROPPED)
-        return None if text is None else msgspec.json.decode(text, type=Dropped)
-
-    def bots(self) -> list[BotRow]:
-        return [BotRow(*row) for row in self._rows("SELECT * FROM bot ORDER BY id")]
-
-    def pairings(self) -> list[PairingRow]:
-        return [PairingRow(*row) for row in self._rows("SELECT * FROM pairing ORDER BY id")]
-
-    def counts(self) -> dict[int, int]:
-        """How many games of each pairing are there; pairings without any are left out."""
-        return dict(self._rows("SELECT id >> 32, count(*) FROM game GROUP BY id >> 32"))
-
-    def played(self, pairing: int) -> list[tuple[int, int]]:
-        """The numbers of the games that are there, as ranges [from, to], in order."""
-        self._sum_up()
-        row = self._first("SELECT played FROM tally WHERE pairing = ?", (pairing,))
-        last = self._first("SELECT max(id) FROM game WHERE id BETWEEN ? AND ?", keys_of(pairing))
-        if row is not None and last[0] == game_id(pairing, row[0]):
-            # As many games as the highest number says: none is missing, and none need be read.
-            return [(1, row[0])]
-        ranges: list[tuple[int, int]] = []
-        query = "SELECT id & 0xffffffff FROM game WHERE id BETWEEN ? AND ? ORDER BY id"
-        first = last = 0
-        for (number,) in self._rows(query, keys_of(pairing)):
-            if number != last + 1 or not first:
-                if first:
-                    ranges.append((first, last))
-                first = number
-            last = number
-        if first:
-            ranges.append((first, last))
-        return ranges
-
-    def columns(self, pairing: int | None = None) -> Iterator[list[Columns]]:
-        """All games, or those of a pairing, without their records, in order, in lists of up to
-        10,000."""
-        query = f"SELECT {_KEY}, pair, first, second, points, ending, digest FROM game"
-        return self._chunks(*ordered(query, "id", pairing))
-
-    def records(self, pairing: int | None = None) -> Iterator[tuple[int, int, bytes]]:
-        """Pairing, number and record of every game, or of every game of a pairing, in order."""
-        keys = blocks.ALL if pairing is None else keys_of(pairing)
-        with self._sound():
-            for key, body, _ in blocks.between(self._rows, *keys):
-                yield key >> 32, key & 0xFFFFFFFF, body
-
-    def record(self, pairing: int, number: int) -> bytes | None:
-        with self._sound():
-            return blocks.one(self._rows, game_id(pairing, number))
-
-    def faults(self, pairing: int | None = None) -> Iterator[FaultRow]:
-        """All of them, or those of a pairing, by pairing, number and seat."""
-        query = "SELECT game >> 32, game & 0xffffffff, seat, bot, code, turn, detail FROM fault"
-        query, values = ordered(query, "game", pairing)
-        return map(FaultRow._make, self._rows(f"{query}, seat", values))
-
-    def tallies(self) -> Iterator[list[Tally]]:
-        """The running counts of every pairing with games, in order, in lists of up to 10,000; with
-        what was added since the last commit."""
-        self._sum_up()
-        return self._chunks("SELECT * FROM tally ORDER BY pairing")
-
-    def blame(self) -> Iterator[BlameRow]:
-        """How many faults each bot made, by variant, bot and code; those that tables count."""
-        self._sum_up()
-        return map(BlameRow._make, self._rows("SELECT * FROM blame ORDER BY variant, bot, code"))
-
-    def rulings(self) -> list[RulingRow]:
-        """By pairing and number."""
-        query = "SELECT game >> 32, game & 0xffffffff, what, seat, reason, by, at FROM ruling"
-        return [RulingRow(*row) for row in self._rows(f"{query} ORDER BY game")]
-
-    def times(self) -> Iterator[TimeCount]:
-        """By variant, bot and bucket; with what was added since the last commit."""
-        self._sum_up()
-        return map(TimeCount._make, self._rows("SELECT * FROM time ORDER BY variant, bot, bucket"))
-
     # How errors leave.
-
-    def _chunks(
-        self, query: str, values: Sequence[object] = (), at_once: int = ROWS_AT_ONCE
-    ) -> Iterator[list[Any]]:
-        try:
-            cursor = self._database.execute(query, values)
-            while rows := cursor.fetchmany(at_once):
-                yield rows
-        except sqlite3.Error as error:
-            raise explain(error, self._path, writing=False) from error
-
-    def _rows(
-        self, query: str, values: Sequence[object] = (), at_once: int = ROWS_AT_ONCE
-    ) -> Iterator[Any]:
-        for rows in self._chunks(query, values, at_once):
-            yield from rows
-
-    def _first(self, query: str, values: Sequence[object]) -> Any:
-        return next(self._rows(query, values, 1), None)
-
-    @contextmanager
-    def _sound(self) -> Iterator[None]:
-        """Records are read, and a block of them may be damaged."""
-        try:
-            yield
-        except blocks.BadBlock as error:
-            raise damaged(self._path, error) from error
 
     @contextmanager
     def _addition(self) -> Iterator[None]:
         """One addition to the transaction, whole or undone."""
         self._must_write()
         with self._explained():
-            if not self._database.in_transaction:
-                self._database.execute("BEGIN IMMEDIATE")
-            self._database.execute("SAVEPOINT addition")
+            self._database.begin_addition()
             try:
                 yield
             except BaseException:
-                # Some errors make SQLite roll back everything, and the savepoint with it.
-                if self._database.in_transaction:
-                    self._database.execute("ROLLBACK TO addition")
-                    self._database.execute("RELEASE addition")
+                self._database.undo_addition()
                 raise
-            self._database.execute("RELEASE addition")
+            self._database.end_addition()
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Errors of SQLite as sentences. After one, nothing stays of what was not committed."""
+        """Errors as sentences. After one, nothing stays of what was not committed."""
         try:
             yield
-        except sqlite3.Error as error:
-            told = explain(error, self._path, writing=True)
+        except (self._database.Error, blocks.BadBlock) as error:
+            if isinstance(error, blocks.BadBlock):
+                told: Exception = damaged(self._database.named, error)
+            else:
+                told = self._database.explained(error, writing=True)
             if told is error:
                 raise
             self._roll_back()
@@ -392,8 +285,8 @@ class Store:
         self._touched = set()
         self._pairings = {}
         # Where even this fails, the next to open the database finds it as it was committed.
-        with suppress(sqlite3.Error):
-            self._database.execute("ROLLBACK")
+        with suppress(self._database.Error):
+            self._database.rollback()
 
     def _must_write(self) -> None:
         if self._lock is None:

@@ -59,8 +59,4 @@ def _started(body: bytes) -> str:
 
 def used_bytes(store: Store) -> int:
     """What the database takes, less what is free within it."""
-    (size, pages, free) = (
-        store._first(f"PRAGMA {name}", ())[0]
-        for name in ("page_size", "page_count", "freelist_count")
-    )
-    return int(size * (pages - free))
+    return store._database.used_bytes()

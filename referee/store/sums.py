@@ -7,12 +7,12 @@ so that they count exactly the games that are there.
 
 from __future__ import annotations
 
-import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from referee.store import tally
 from referee.store.buckets import unpack
+from referee.store.engine import Database
 from referee.store.rows import FaultRow, GameRow, PairingRow
 from referee.store.tally import PairKey, Played
 
@@ -60,7 +60,7 @@ class Sums:
         """Nothing of it is in the database any more."""
         self.__init__()  # type: ignore[misc]
 
-    def write(self, database: sqlite3.Connection, pairings: Mapping[int, PairingRow]) -> None:
+    def write(self, database: Database, pairings: Mapping[int, PairingRow]) -> None:
         """Into the transaction that the games are in."""
         database.executemany(
             _ADD_TIME,
@@ -75,9 +75,7 @@ class Sums:
         for pairing, digests in change.digests.items():
             place = tally.COLUMNS.index("different")
             met = self._first_meeting(pairings, pairing)
-            before = database.total_changes
-            database.executemany(tally.ADD_DIGEST, [(met, digest) for digest in digests])
-            change.tallies[pairing][place] = database.total_changes - before
+            change.tallies[pairing][place] = database.insert_digests(met, digests)
         database.executemany(
             tally.ADD_TALLY, [(pairing, *each) for pairing, each in change.tallies.items()]
         )
@@ -85,7 +83,7 @@ class Sums:
         self._games, self._faults, self._spent = [], [], {}
 
     def _already_there(
-        self, database: sqlite3.Connection, pairings: Mapping[int, PairingRow]
+        self, database: Database, pairings: Mapping[int, PairingRow]
     ) -> dict[PairKey, int]:
         """The kinds of pairs of which one game is new and the other one is not."""
         partners = tally.partner_keys(tally.halves(self._games, pairings))

@@ -64,7 +64,6 @@ counted by variant: no table asks for less."""
 ADD_TALLY = f"""INSERT INTO tally VALUES ({", ".join("?" * (1 + len(COLUMNS)))})
     ON CONFLICT (pairing) DO UPDATE SET
     {", ".join(f"{column} = tally.{column} + excluded.{column}" for column in COLUMNS)}"""
-ADD_DIGEST = "INSERT INTO digest VALUES (?, ?) ON CONFLICT DO NOTHING"
 ADD_BLAME = """INSERT INTO blame VALUES (?, ?, ?, ?)
     ON CONFLICT (variant, bot, code) DO UPDATE SET faults = blame.faults + excluded.faults"""
 

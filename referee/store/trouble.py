@@ -38,9 +38,9 @@ def result_code(error: sqlite3.Error) -> int | None:
     return None if code is None else code & 0xFF
 
 
-def damaged(path: Path, what: object) -> BadStore:
+def damaged(named: object, what: object) -> BadStore:
     return BadStore(
-        f"{path} is damaged ({what}); restore a copy of it "
+        f"{named} is damaged ({what}); restore a copy of it "
         "(`referee export` gives the games before the damage, if there are any)"
     )
 

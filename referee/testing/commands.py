@@ -33,7 +33,7 @@ STATUSES = {
     console.DOES_NOT_HOLD: "what was checked does not hold (`verify`, `check`, `check-variant`, "
     "`repro`, `doctor`), or was rejected (`submit`)",
     BAD_INPUT: "bad input: an argument, a bot, a variant, an option, a file",
-    REFUSED: "the system refused: no space, no permission",
+    REFUSED: "the system refused: no space, no permission, no database server",
     FAILED: "the variant's script, or the referee itself, failed in a game; nobody lost by it",
     **{exit_status([code]): f"with `--strict`, `{code}`: {MEANINGS[code]}" for code in PRECEDENCE},
     console.INTERRUPTED: "interrupted by Ctrl-C",

@@ -20,8 +20,8 @@ from referee.bots.confinement.levels import Level
 from referee.bots.starting import not_held, several_processes
 from referee.mistake import Mistake
 from referee.rules.registry import is_path
-from referee.store.connect import FILE
 from referee.store.database import Store
+from referee.store.place import holds_tournament, must_be_free, read_address
 from referee.store.rows import BotRow
 from referee.tournament.confining import confinement_of
 from referee.tournament.entries import (
@@ -117,21 +117,26 @@ def play_tournament(
     listener: Listener | None = None,
     each_game: bool = False,
     ground: Ground = HERE,
+    store: str | None = None,
 ) -> TournamentResult:
     """Play a tournament in a folder that holds none yet.
 
     The listener hears what happens (referee/tournament/events.py), and of every single game if
-    `each_game` is set. `ground` is where it is played. An interruption leaves a folder that
+    `each_game` is set. `ground` is where it is played. `store` is the URL of a PostgreSQL database
+    for its games, which are in its folder otherwise. An interruption leaves a folder that
     `resume_tournament` goes on with.
 
     Raises BadSpec, BadBot, BadVariant or BadStore before anything is started.
     """
+    folder = Path(folder)
+    address = None if store is None else read_address(store)
+    if address is not None:
+        must_be_free(folder, address)
     lineup = line_up(spec)
     lineup = with_level_settled(lineup, ground)
     ready, left_out = ground.ready_or_left_out(lineup.spec, lineup.entries, listener or nobody)
     lineup = _reduced(lineup, ready, left_out)
     bots, confinement = [entry.bot for entry in lineup.entries], confinement_of(lineup.spec)
-    folder = Path(folder)
     if confinement.level is not Level.NONE:
         must_show(spec.expose, [("the tournament's folder", folder)])
     seed = secrets.token_hex(8) if spec.seed is None else spec.seed
@@ -148,8 +153,8 @@ def play_tournament(
         "left_out": msgspec.json.encode({**spec.left_out, **left_out}).decode(),
         "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
-    with Store.create(folder, values, bot_rows(lineup.entries)) as store:
-        return _run(store, lineup, folder, listener, ground, each_game=each_game)
+    with Store.create(folder, values, bot_rows(lineup.entries), address) as opened:
+        return _run(opened, lineup, folder, listener, ground, each_game=each_game)
 
 
 def resume_tournament(
@@ -243,6 +248,6 @@ def free_folder(parent: Path, name: str) -> Path:
     """A folder for a tournament of this name that holds none yet: `name`, `name-2`, …"""
     for number in range(1, MOST_OF_A_NAME):
         folder = parent / (name if number == 1 else f"{name}-{number}")
-        if not (folder / FILE).exists():
+        if not holds_tournament(folder):
             return folder
     raise BadSpec(f"{parent} has too many tournaments called {name}; give --out")

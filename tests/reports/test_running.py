@@ -209,6 +209,7 @@ def test_no_table_reads_games_that_nobody_ruled_on(tmp_path: Path) -> None:
     meetings = [Met("a", "b", "10=1" * 5), Met("a", "c", "1101" * 5), Met("b", "c", "0=1v" * 5)]
     with Store.read(make(tmp_path, meetings)) as store:
         asked: list[str] = []
+        assert isinstance(store._database, sqlite3.Connection)
         store._database.set_trace_callback(asked.append)
         standings(store)
     assert any("FROM tally" in question for question in asked)

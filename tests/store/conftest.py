@@ -1,4 +1,4 @@
-"""A house with two teams, for those who ask for them."""
+"""Stores of either kind, and a house with two teams, for those who ask for them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,20 @@ import pytest
 
 from referee.store.house import House
 from referee.store.house.rows import TeamRow
+from referee.store.place import read_address
+from tests.postgres.serving import Server
+from tests.store import sample
 from tests.store.housing import Clock
+
+
+@pytest.fixture(params=["file", "server"])
+def each_kind(request: pytest.FixtureRequest) -> Iterator[None]:
+    """New stores are files, then they are on a PostgreSQL server."""
+    if request.param == "server":
+        server: Server = request.getfixturevalue("postgres")
+        sample.on_server.append(read_address(server.url()))
+    yield
+    sample.on_server.clear()
 
 
 @pytest.fixture

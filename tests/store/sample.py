@@ -7,6 +7,7 @@ from pathlib import Path
 
 from referee.store.buckets import pack
 from referee.store.database import Store
+from referee.store.place import Address
 from referee.store.rows import BotRow, FaultRow, GameRow, PairingRow
 
 BOTS = [
@@ -20,10 +21,12 @@ PAIRINGS = [
     PairingRow(3, 2, "duel", 2, 3, 100, 1),
 ]
 VALUES = {"name": "three", "seed": "doc"}
+on_server: list[Address] = []
+"""Where new stores are made, if it is not in their folders."""
 
 
 def new_store(folder: Path) -> Store:
-    store = Store.create(folder, VALUES, BOTS)
+    store = Store.create(folder, VALUES, BOTS, *on_server)
     store.add_pairings(PAIRINGS)
     store.commit()
     return store

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import random
-import sqlite3
 import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from referee.store import connect
 from referee.store.blocks import SIZE, block_of
 from referee.store.browsing import last_numbers, newest_records
 from referee.store.database import BadStore, Store
@@ -19,15 +17,17 @@ from referee.store.oldest import oldest_records, used_bytes
 from referee.store.rows import GameRow, game_id
 from tests.store.sample import PAIRINGS, game, games, new_store
 
+pytestmark = pytest.mark.usefixtures("each_kind")
+SAME_SERVER = [HealthCheck.function_scoped_fixture]
+"""It does for all examples of a test."""
+
 
 def rows_in(folder: Path) -> tuple[int, list[tuple[int, int, int]]]:
     """How many records are loose; pairing, first number and games of every block."""
-    database = sqlite3.connect(folder / connect.FILE)
-    (loose,) = database.execute("SELECT count(*) FROM record").fetchone()
-    query = "SELECT id >> 32, id & 0xffffffff, games FROM block ORDER BY id"
-    blocks = database.execute(query).fetchall()
-    database.close()
-    return loose, blocks
+    query = "SELECT id >> 32, id & 4294967295, games FROM block ORDER BY id"
+    with Store.read(folder) as store:
+        (loose,) = store._database.execute("SELECT count(*) FROM record").fetchone()
+        return loose, store._database.execute(query).fetchall()
 
 
 def test_a_block_is_made_when_its_numbers_are_there(tmp_path: Path) -> None:
@@ -124,11 +124,10 @@ def test_a_damaged_block_is_told(tmp_path: Path) -> None:
     with new_store(tmp_path) as store:
         store.add_games([*games(1, 100), *games(1, 100, 2)])
         store.commit()
-    database = sqlite3.connect(tmp_path / connect.FILE)
-    with database:
-        database.execute("UPDATE block SET body = x'789c00' WHERE id >> 32 = 2")
-    database.close()
     with Store.open(tmp_path) as store:
+        with store._addition():
+            store._database.execute("UPDATE block SET body = ? WHERE id >> 32 = 2", (b"x\x9c",))
+        store.commit()
         assert store.record(1, 1) == b"1/1"
         for way in (
             lambda: store.record(2, 1),
@@ -141,7 +140,7 @@ def test_a_damaged_block_is_told(tmp_path: Path) -> None:
                 way()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30, deadline=None, suppress_health_check=SAME_SERVER)
 @given(st.integers(0, 2**32))
 def test_records_are_what_a_dict_would_hold(seed: int) -> None:
     draw = random.Random(seed)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 import tempfile
 from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -16,6 +15,10 @@ from referee.store.buckets import bucket_of, pack
 from referee.store.database import Store
 from referee.store.rows import GameRow, PairingRow, TimeCount
 from tests.store.sample import BOTS, PAIRINGS, VALUES, fault, game, games, new_store
+
+pytestmark = pytest.mark.usefixtures("each_kind")
+SAME_SERVER = [HealthCheck.function_scoped_fixture]
+"""It does for all examples of a test."""
 
 
 def test_values_bots_and_pairings_are_kept(tmp_path: Path) -> None:
@@ -126,7 +129,7 @@ def test_a_batch_that_fails_is_undone_and_the_ones_before_it_stay(tmp_path: Path
     broken = game(4)._replace(ending=None)  # type: ignore[arg-type]
     with new_store(tmp_path) as store:
         store.add_games(games(1, 2))
-        with pytest.raises(sqlite3.IntegrityError):
+        with pytest.raises(store._database.IntegrityError):
             store.add_games([game(3, times=(pack([7]), b"")), broken])
         with pytest.raises(ValueError, match="no such pairing"):
             store.add_games([game(5), game(1)._replace(pairing=9)])
@@ -144,7 +147,7 @@ def test_a_pairing_can_be_added_while_games_are(tmp_path: Path) -> None:
         store.add_games(games(1, 2))
         store.add_pairings([PairingRow(4, 3, "duel", 1, 2, 10)])
         store.add_games([game(1)._replace(pairing=4)])
-        with pytest.raises(sqlite3.IntegrityError):
+        with pytest.raises(store._database.IntegrityError):
             store.add_pairings([PairingRow(5, 3, "duel", 1, 77, 10)])
         store.commit()
         assert store.counts() == {1: 2, 4: 1}
@@ -174,7 +177,7 @@ def ranges(numbers: set[int]) -> list[tuple[int, int]]:
     return list(zip(begins, ends, strict=True))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25, deadline=None, suppress_health_check=SAME_SERVER)
 @given(
     st.lists(st.lists(st.tuples(st.integers(1, 3), st.integers(1, 25)), max_size=12), max_size=6)
 )

@@ -39,6 +39,7 @@ def check_prefix(store: Store) -> int:
     return there
 
 
+@pytest.mark.usefixtures("each_kind")
 @pytest.mark.slow
 def test_a_killed_writer_leaves_whole_commits(tmp_path: Path) -> None:
     new_store(tmp_path).close()
@@ -112,6 +113,7 @@ def test_what_a_kill_leaves_is_no_tournament_and_in_nobodys_way(
     assert sorted(path.name for path in tmp_path.iterdir()) == [".lock", connect.FILE]
 
 
+@pytest.mark.usefixtures("each_kind")
 @pytest.mark.slow
 def test_readers_see_whole_commits_while_a_writer_works(tmp_path: Path) -> None:
     new_store(tmp_path).close()

@@ -13,6 +13,7 @@ from tests.store.processes import writer
 from tests.store.sample import BOTS, VALUES, new_store
 
 
+@pytest.mark.usefixtures("each_kind")
 def test_a_second_writer_is_told_who_the_first_is(tmp_path: Path) -> None:
     new_store(tmp_path).close()
     with writer("hold", tmp_path) as (process, first):
@@ -21,7 +22,7 @@ def test_a_second_writer_is_told_who_the_first_is(tmp_path: Path) -> None:
         with pytest.raises(BadStore, match=told):
             Store.open(tmp_path)
         with pytest.raises(BadStore, match=told):
-            Store.create(tmp_path, VALUES, BOTS)
+            new_store(tmp_path)
         with writer("go-on", tmp_path) as (_, line):
             assert f"refused: {tmp_path} is being written by process {process.pid} " in line
         with Store.read(tmp_path) as store:
@@ -31,12 +32,14 @@ def test_a_second_writer_is_told_who_the_first_is(tmp_path: Path) -> None:
         Store.open(tmp_path).close()
 
 
+@pytest.mark.usefixtures("each_kind")
 def test_a_second_writer_in_one_process_is_refused(tmp_path: Path) -> None:
     with new_store(tmp_path), pytest.raises(BadStore, match=f"by process {os.getpid()} since"):
         Store.open(tmp_path)
     Store.open(tmp_path).close()
 
 
+@pytest.mark.usefixtures("each_kind")
 def test_a_forked_child_that_lives_on_does_not_hold_the_folder(tmp_path: Path) -> None:
     new_store(tmp_path).close()
     with writer("fork", tmp_path) as (process, child):

@@ -146,9 +146,10 @@ def test_the_steps_make_the_same_tables_as_a_new_tournament_has(old: Path) -> No
     assert tables(old / connect.FILE) == new
 
 
+@pytest.mark.usefixtures("each_kind")
 def test_a_ruling_is_on_a_game_that_is_there(old: Path) -> None:
     with Store.open(old) as store:
-        with pytest.raises(sqlite3.IntegrityError):
+        with pytest.raises(store._database.IntegrityError):
             store.add_ruling(RulingRow(1, 11, "void", None, "x", "Ada", ""))
         store.add_ruling(RulingRow(1, 1, "void", None, "x", "Ada", ""))
         store.add_ruling(RulingRow(1, 1, "award", 0, "y", "Ada", ""))

@@ -84,9 +84,10 @@ class Wish(Struct, frozen=True, kw_only=True):
 
 
 def make_archive(
-    folder: Path, out: Path, wish: Wish, tell: Progress = lambda _done, _all: None
+    where: str | Path, out: Path, wish: Wish, tell: Progress = lambda _done, _all: None
 ) -> Made:
-    """Archive the tournament in a folder, to a new folder or, by its ending, a .tar file.
+    """Archive the tournament in a folder or at an address; to a new folder or, by its ending, to a
+    .tar file.
 
     Raises BadStore, and BadArchiving where there is something in its place already.
     """
@@ -100,7 +101,7 @@ def make_archive(
     part = part_of(out)
     try:
         part.mkdir()
-        with Store.read(folder) as store:
+        with Store.read(where) as store:
             facts, index = _Archive(store, part, wish, tell).write()
         if as_tar:
             packed = beside(part, "tar")

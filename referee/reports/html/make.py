@@ -12,6 +12,7 @@ from referee.reports.rulings import ruled_games
 from referee.reports.standings import setting_of, standings_from, timings
 from referee.reports.variant_table import Terms
 from referee.store.database import Store
+from referee.store.place import is_address, read_address
 
 REPORT = "report.html"
 LOGS = "logs"
@@ -21,23 +22,31 @@ LONGEST_LOG = 20_000
 
 
 def write_report(
-    folder: Path,
+    where: str | Path,
     out: Path | None = None,
     *,
     private: bool = False,
     words: int | None = None,
     scripts: Sequence[str] = (),
 ) -> Path:
-    """Make the report of the tournament in this folder, finished or not, and write it to `out`.
+    """Make the report of the tournament in this folder or at this address, finished or not, and
+    write it to `out`.
 
     `words` and `scripts` are those of `gather`. Gives the path back. Raises BadStore, BadVariant.
     """
-    with Store.read(folder) as store:
-        source = source_of(store, logs=logs_in(folder) if private else {})
+    with Store.read(where) as store:
+        logs = logs_in(Path(where)) if private and not is_address(where) else {}
+        source = source_of(store, logs=logs)
         report = gather(source, private=private, words=words, scripts=scripts)
-    path = out or folder / REPORT
+    path = out or _usual_path(where)
     write_page(path, page(report))
     return path
+
+
+def _usual_path(where: str | Path) -> Path:
+    if isinstance(where, str) and is_address(where):
+        return Path(f"{read_address(where).file_name}.html")
+    return Path(where) / REPORT
 
 
 def source_of(store: Store, *, logs: dict[str, str]) -> Source:

@@ -1,0 +1,116 @@
+"""Where the database of a tournament is: in its folder, unless the folder says on which server."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from referee.store.connect import FILE, InFolder, must_hold_tournament
+from referee.store.engine import OnServer, Place
+from referee.store.lock import Lock
+from referee.store.postgres.address import (
+    ADDRESS,
+    Address,
+    Listed,
+    address_in,
+    is_address,
+    named_after,
+    read_address,
+    write_address,
+)
+from referee.store.trouble import BadStore, StoreRefused
+
+
+def holds_tournament(folder: Path) -> bool:
+    return (folder / FILE).exists() or (folder / ADDRESS).exists()
+
+
+def place_in(folder: Path) -> Place:
+    """Of the tournament that this folder holds. Raises BadStore."""
+    address = address_in(folder)
+    if address is not None:
+        return in_database(address, folder)
+    must_hold_tournament(folder)
+    return InFolder(folder)
+
+
+def new_place(folder: Path, address: Address | None) -> Place:
+    """For a tournament in a folder that holds none yet. Raises BadStore."""
+    if address is not None:
+        return in_database(named_after(address, folder), folder)
+    if (before := address_in(folder)) is not None:
+        raise BadStore(f"{folder} already holds a tournament, in {before}")
+    return InFolder(folder)
+
+
+def must_be_free(folder: Path, address: Address) -> None:
+    """That a tournament can be made there, as far as can be told before. Raises BadStore."""
+    in_database(named_after(address, folder), folder).must_be_free()
+
+
+def attach(folder: Path, address: Address) -> None:
+    """Have the folder say that its database is there, where it has been brought, or where the
+    tournament was begun from another machine. Raises BadStore."""
+    before = address_in(folder)
+    if not address.name and before is not None:
+        address = Address(address.url, before.name)
+    address = named_after(address, folder)
+    if address == before:
+        return
+    if (folder / FILE).exists():
+        raise BadStore(f"{folder} holds its games in {FILE}: take another folder")
+    in_database(address).open_for_reading().close()
+    make_folder(folder)
+    lock = Lock(folder)
+    try:
+        write_address(folder, address)
+    finally:
+        lock.release()
+
+
+def in_database(address: Address, folder: Path | None = None) -> OnServer:
+    must_have_driver()
+    from referee.store.postgres.server import InDatabase
+
+    return InDatabase(address, folder)
+
+
+def tournaments_in(address: Address) -> Sequence[Listed]:
+    """Those of a database, by name. Raises BadStore."""
+    must_have_driver()
+    from referee.store.postgres.server import tournaments
+
+    return tournaments(address)
+
+
+def must_have_driver() -> None:
+    """That PostgreSQL can be spoken to. Raises BadStore."""
+    try:
+        import psycopg  # noqa: F401 - to see whether it is there
+    except ImportError:
+        raise BadStore(
+            "a PostgreSQL store needs psycopg: pip install 'referee[postgres]'"
+        ) from None
+
+
+def make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreRefused(f"{folder} cannot be made: {error.strerror}") from error
+
+
+__all__ = [
+    "Address",
+    "Listed",
+    "attach",
+    "holds_tournament",
+    "in_database",
+    "is_address",
+    "make_folder",
+    "must_be_free",
+    "new_place",
+    "place_in",
+    "read_address",
+    "tournaments_in",
+]

@@ -1,0 +1,1 @@
+"""Tournaments in a PostgreSQL database: many in one, each in a schema of its own."""

@@ -1,0 +1,163 @@
+"""Where a tournament is in a PostgreSQL database, as one word: postgresql://HOST/DATABASE#NAME.
+
+What stands before the `#` is what every program of PostgreSQL takes; what follows is the schema.
+A password is not part of it: it would be shown to whoever looks at the processes of a machine, at
+a message or at a file. One that is given in a URL all the same is remembered for as long as this
+process lives, and told to nobody but the server.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from referee.store.connect import FILE, sync_folder
+from referee.store.trouble import BadStore, StoreRefused
+
+ADDRESS = "store.url"
+"""The file in a tournament's folder that says where its database is."""
+SCHEMES = ("postgresql://", "postgres://")
+LONGEST_NAME = 63
+"""Bytes; PostgreSQL would cut off the rest without a word."""
+_SECRET = ("password", "sslpassword")
+_secrets: dict[str, dict[str, str]] = {}
+"""By URL: what was said in it once and is not in it any more."""
+
+
+class Address(Struct, frozen=True):
+    """A database, and a tournament in it."""
+
+    url: str
+    """Without secrets."""
+    name: str = ""
+    """The schema; empty where none is named."""
+
+    def __str__(self) -> str:
+        name = "".join(each if each.isalnum() else quote(each) for each in self.name)
+        return f"{self.url}#{name}" if name else self.url
+
+    @property
+    def file_name(self) -> str:
+        """The name, as part of the name of a file here, whoever chose it."""
+        return self.name.replace("/", "_").lstrip(".")
+
+    @property
+    def secrets(self) -> dict[str, str]:
+        """What has to be added to the URL for the server to let us in."""
+        return _secrets.get(self.url, {})
+
+
+class Listed(Struct, frozen=True):
+    """A tournament of a database, in one line."""
+
+    name: str
+    address: str
+    started: str
+    finished: str
+    """Empty while it is played."""
+    played: int
+    planned: int
+    """Games, as far as the format knows them."""
+
+
+def is_address(text: object) -> bool:
+    return isinstance(text, str) and text.startswith(SCHEMES)
+
+
+def read_address(text: str) -> Address:
+    """Raises BadStore."""
+    if not is_address(text):
+        raise BadStore(f"a store is given by its URL, postgresql://HOST/DATABASE, not by {text!r}")
+    url, _, name = text.partition("#")
+    url, secrets = _without_secrets(url)
+    if secrets:
+        _secrets[url] = secrets
+    return must_fit(Address(url, unquote(name)))
+
+
+def must_fit(address: Address) -> Address:
+    """That its name can be that of a schema. Raises BadStore."""
+    name = address.name
+    if len(name.encode(errors="replace")) > LONGEST_NAME or not name.isprintable():
+        raise BadStore(
+            f"{name!r} is no name that a database takes, which is up to {LONGEST_NAME} bytes of "
+            f"text; --store {address.url}#NAME gives the tournament another one"
+        )
+    if name.startswith("pg_") or name in ("public", "information_schema"):
+        raise BadStore(
+            f"{name} is a name of PostgreSQL's own; --store {address.url}#NAME gives the "
+            "tournament another one"
+        )
+    return address
+
+
+def named_after(address: Address, folder: Path) -> Address:
+    """The same, for the tournament in this folder if it names none. Raises BadStore."""
+    return address if address.name else must_fit(replace(address, name=folder.resolve().name))
+
+
+def _without_secrets(url: str) -> tuple[str, dict[str, str]]:
+    found: dict[str, str] = {}
+    rest, question, query = url.partition("?")
+    kept = []
+    for pair in query.split("&"):
+        key, _, value = pair.partition("=")
+        if unquote(key) in _SECRET:
+            found[unquote(key)] = unquote(value)
+        else:
+            kept.append(pair)
+    query = "&".join(kept)
+    scheme, _, place = rest.partition("://")
+    server, slash, database = place.partition("/")
+    person, at, host = server.rpartition("@")
+    user, colon, password = person.partition(":")
+    if colon:
+        found["password"] = unquote(password)
+    rest = f"{scheme}://{user}{at}{host}{slash}{database}"
+    return rest + (question + query if query else ""), found
+
+
+# The file in the tournament's folder.
+
+
+def address_in(folder: Path) -> Address | None:
+    """Where the folder says that its database is; None where it says nothing. Raises BadStore."""
+    path = folder / ADDRESS
+    try:
+        text = path.read_text("utf-8").strip()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadStore(f"{path} cannot be read: {error}") from None
+    try:
+        address = read_address(text)
+    except BadStore as bad:
+        raise BadStore(f"{path}: {bad}") from None
+    return named_after(address, folder)
+
+
+def must_be_free(folder: Path, address: Address) -> None:
+    """That the folder holds no other tournament. Raises BadStore."""
+    if (folder / FILE).exists():
+        raise BadStore(f"{folder} already holds a tournament in {FILE}: take another folder")
+    if (before := address_in(folder)) is not None and before != address:
+        raise BadStore(f"{folder} already holds a tournament, in {before}")
+
+
+def write_address(folder: Path, address: Address) -> None:
+    """Raises StoreRefused."""
+    path = folder / ADDRESS
+    new = folder / f"{ADDRESS}.new"
+    try:
+        with new.open("w", encoding="utf-8") as file:
+            file.write(f"{address}\n")
+            file.flush()
+            os.fsync(file.fileno())
+        new.replace(path)
+        sync_folder(folder)
+    except OSError as error:
+        raise StoreRefused(f"{path} cannot be written: {error.strerror}") from error
