@@ -97,8 +97,7 @@ class Door:
             if by_cookie and request.method in ("GET", "HEAD"):
                 # A cookie outlives the token that it holds; the page is there for everybody.
                 return Visitor(address=address)
-            self._must_wait(self._tries.take(address))
-            raise Refusal(401, "this token is not known", _CHALLENGE)
+            raise self.wrong_token(request)
         return Visitor(
             address=address,
             role=team.role,
@@ -114,26 +113,33 @@ class Door:
             visitor, "viewer" if not self._settings.public and needs == "anyone" else needs
         )
 
-    def may_change(self, visitor: Visitor, needs: Needs, csrf: str) -> None:
+    def may_change(self, visitor: Visitor, needs: Needs) -> None:
         """Raises Refusal where this visitor may change nothing, or not this, or not so often.
 
-        `csrf` is what came with the request to prove that it came from a page of ours.
+        It is asked before anything of the request's body is read; `must_be_ours` after it.
         """
         if not self._settings.writing:
             raise Refusal(403, READ_ONLY)
         self._must_be(visitor, needs)
-        _must_be_ours(visitor, csrf)
         self._must_wait(self._writes.take(visitor.key))
 
-    def may_play(self, visitor: Visitor, csrf: str) -> None:
+    def may_play(self, visitor: Visitor) -> None:
         """Raises Refusal where this visitor may not play against a bot, or not so fast."""
         self.may_read(visitor, "anyone")
-        _must_be_ours(visitor, csrf)
         self._must_wait(self._plays.take(visitor.key))
 
-    def try_token(self, request: Request) -> None:
-        """Count an attempt to log in."""
+    def must_be_ours(self, visitor: Visitor, csrf: str) -> None:
+        """Raises Refusal where a browser sent it and not from a page of ours; `csrf` is what came
+        with the request to prove that."""
+        proof = csrf_token(visitor.token).encode()
+        if visitor.by_cookie and not hmac.compare_digest(csrf.encode("utf-8", "replace"), proof):
+            raise Refusal(403, "this change did not come from a page of this referee; load it anew")
+
+    def wrong_token(self, request: Request) -> Refusal:
+        """What is said of a token that nobody has. Only such tries are counted: whoever has the
+        right one is let in, however many others at the same address guess. Raises Refusal."""
         self._must_wait(self._tries.take(address_of(request)))
+        return Refusal(401, "this token is not known", _CHALLENGE)
 
     def _must_be(self, visitor: Visitor, needs: Needs) -> None:
         if visitor.may(needs):
@@ -151,13 +157,6 @@ class Door:
                 f"too many requests: come back in {seconds} s",
                 {"Retry-After": str(seconds)},
             )
-
-
-def _must_be_ours(visitor: Visitor, csrf: str) -> None:
-    if visitor.by_cookie and not hmac.compare_digest(
-        csrf.encode("utf-8", "replace"), csrf_token(visitor.token).encode()
-    ):
-        raise Refusal(403, "this change did not come from a page of this referee; load it anew")
 
 
 def _a(needs: Needs) -> str:

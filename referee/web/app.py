@@ -23,7 +23,7 @@ from referee.web.live import endpoint_of
 from referee.web.pages import PAGES
 from referee.web.paging import Pages
 from referee.web.refusal import Refusal, refusal_response
-from referee.web.serving import refusal_of
+from referee.web.refusing import refusal_of
 from referee.web.settings import WebSettings
 from referee.web.site import Site
 from referee.web.table import ENDPOINTS

@@ -14,7 +14,7 @@ from referee.store.house import House
 from referee.version import __version__
 from referee.web.access import Visitor
 from referee.web.refusal import refusal_response
-from referee.web.serving import refusal_of
+from referee.web.refusing import refusal_of
 from referee.web.site import Site
 
 PLAIN = "text/plain; version=0.0.4; charset=utf-8"

@@ -72,6 +72,11 @@ class Sight:
         self.roster = roster
         self._veil = None if visitor.organiser else veil
 
+    @property
+    def veiled(self) -> bool:
+        """Whether there are names that this visitor is not told."""
+        return self._veil is not None
+
     # Names.
 
     def bot_name(self, bot: EntrantRow) -> str:

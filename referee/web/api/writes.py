@@ -9,16 +9,15 @@ from typing import Any
 
 import msgspec
 
-from referee.bots.archive import BadArchive
 from referee.rules.registry import is_path
 from referee.store.house.rows import EntrantRow
 from referee.tournament.spec import BadSpec, Spec, check
 from referee.web.api import games, ladder
 from referee.web.api.asked import OneBot, OneGame, OneTournament
 from referee.web.api.reads import tournament_told
-from referee.web.archives import repack
-from referee.web.endpoint import Archive, Call, Endpoint, Nothing
+from referee.web.endpoint import Archive, Call, Endpoint, HandedIn, Nothing
 from referee.web.refusal import Refusal
+from referee.web.refusing import plainly
 from referee.web.shapes import (
     Activation,
     BotTold,
@@ -35,30 +34,32 @@ ELSEWHERE = ("sandbox", "limits", "expose", "jobs", "build_time", "freeze", "lef
 
 
 def submit(call: Call, _: Nothing) -> VersionTold:
-    archive: Archive = call.body
-    try:
-        packed = repack(archive.content, call.house.settings.limits().submission_bytes)
-    except BadArchive as bad:
-        raise Refusal(400, str(bad)) from None
+    packed: HandedIn = call.body
     team = None if call.visitor.team is None else call.house.teams.get(call.visitor.team)
-    version = call.house.submissions.keep(packed.name, team, packed.content, archive.label)
+    with plainly():
+        version = call.house.submissions.keep(packed.name, team, packed.content, packed.label)
     return _After(call).version(version.id)
 
 
 def pause(call: Call, asked: OneBot) -> BotTold:
-    call.house.bots.pause(_own(call, asked.bot).name, by=call.visitor.name)
+    row = _own(call, asked.bot)
+    with plainly():
+        call.house.bots.pause(row.name, by=call.visitor.name)
     return _After(call).bot(asked.bot)
 
 
 def resume(call: Call, asked: OneBot) -> BotTold:
-    call.house.bots.resume(_own(call, asked.bot).name, by=call.visitor.name)
+    row = _own(call, asked.bot)
+    with plainly():
+        call.house.bots.resume(row.name, by=call.visitor.name)
     return _After(call).bot(asked.bot)
 
 
 def activate(call: Call, asked: OneBot) -> VersionTold:
     told: Activation = call.body
     row = _own(call, asked.bot)
-    version = call.house.versions.activate(row.name, told.version, by=call.visitor.name)
+    with plainly():
+        version = call.house.versions.activate(row.name, told.version, by=call.visitor.name)
     return _After(call).version(version.id)
 
 
