@@ -32,11 +32,15 @@ COOKIE_DAYS = 30
 Needs = Literal["anyone", "viewer", "team", "organiser"]
 _STANDING: dict[str, int] = {"anyone": 0, "viewer": 1, "team": 2, "organiser": 3}
 _TOKEN = re.compile(r"[!-~]{8,200}")
-_ASK: dict[str, str] = {
-    "viewer": "this needs a token: send it as Authorization: Bearer TOKEN",
-    "team": "this needs the token of a team: send it as Authorization: Bearer TOKEN",
-    "organiser": "this needs the organiser's token: send it as Authorization: Bearer TOKEN",
+_TOKENS: dict[str, str] = {
+    "viewer": "your token",
+    "team": "the token of your team",
+    "organiser": "the organiser's token",
 }
+HOW = (
+    "the commands take it as --token or from REFEREE_TOKEN, "
+    "scripts send it as Authorization: Bearer TOKEN"
+)
 READ_ONLY = "this referee is read-only over the web: nothing can be handed in or changed here"
 _CHALLENGE = {"WWW-Authenticate": 'Bearer realm="referee"'}
 
@@ -145,7 +149,10 @@ class Door:
         if visitor.may(needs):
             return
         if visitor.role == "anyone":
-            raise Refusal(401, _ASK[needs], _CHALLENGE)
+            token = _TOKENS[needs]
+            raise Refusal(
+                401, f"this needs {token}: {HOW}", _CHALLENGE, on_page=f"log in with {token}"
+            )
         who = f"{visitor.name} ({visitor.role})"
         raise Refusal(403, f"this needs the token of {_a(needs)}, and yours is that of {who}")
 

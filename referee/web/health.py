@@ -1,4 +1,9 @@
-"""`/healthz` for whoever watches the daemon, `/metrics` for Prometheus."""
+"""`/healthz` for whoever watches the daemon, `/metrics` for Prometheus.
+
+Where reading is closed, metrics need a token as everything does: they tell how far the contest is.
+`/healthz` stays open and says nothing of it. No address is trusted more than others: behind a proxy
+everybody comes from this machine.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +53,7 @@ def routes(site: Site) -> list[Route]:
         told = {
             "status": "ok",
             "referee": __version__,
-            "season": season,
+            "season": season if site.settings.public else None,
             "heard_s": None if heard is None else round(time.monotonic() - heard, 1),
         }
         return Response(
@@ -57,8 +62,10 @@ def routes(site: Site) -> list[Route]:
             media_type="application/json",
         )
 
-    async def metrics(_: Request) -> Response:
+    async def metrics(request: Request) -> Response:
         try:
+            site.door.slow_down(request)
+            site.door.may_read(await site.visitor(request), "anyone")
             body = await site.run(lambda house: "".join(_all(site, house)))
         except Exception as error:
             return refusal_response(refusal_of(error))

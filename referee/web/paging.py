@@ -40,7 +40,7 @@ from referee.web.refusal import Refusal, not_allowed
 from referee.web.refusing import refusal_of
 from referee.web.serving import etag_of
 from referee.web.site import Answer, Site
-from referee.web.words import FILTERS
+from referee.web.words import FILTERS, sentence
 
 TEMPLATES = Path(__file__).parent / "templates"
 HTML = "text/html; charset=utf-8"
@@ -55,6 +55,8 @@ class Page(Struct, frozen=True, kw_only=True):
     run: Callable[[Call, Any], dict[str, Any]]
     asks: type[Struct] = Nothing
     needs: Needs = "anyone"
+    open: bool = False
+    """Whether it is there for everybody though reading is closed."""
     before: Callable[[Parlour, Any], Awaitable[None]] | None = None
     """What is waited for first, for a moment. Such a page is another at every look: nobody keeps
     it."""
@@ -107,7 +109,8 @@ class Pages:
         site = self._site
         asked = _asked(page, request)
         visitor = await site.visitor(request)
-        site.door.may_read(visitor, page.needs)
+        if not page.open:
+            site.door.may_read(visitor, page.needs)
         if page.before is not None:
             await page.before(site.parlour, asked)
 
@@ -142,13 +145,11 @@ class Pages:
             "refusal.html",
             Visitor(address=""),
             status=refusal.status,
-            sentence=str(refusal),
+            sentence=sentence(refusal.on_page, refusal.named),
             login=refusal.status in (401, 403),
-            here=request.url.path,
+            here=_where(request),
         )
-        headers = {"Cache-Control": "no-store", **refusal.headers}
-        headers.pop("WWW-Authenticate", None)
-        return Response(body, refusal.status, headers, media_type=HTML)
+        return _refused(body, refusal)
 
     # Changing.
 
@@ -181,6 +182,7 @@ class Pages:
 
     async def _log_in(self, request: Request) -> Response:
         """A token from our own form, kept in a cookie from now on."""
+        fields = FormData()
         try:
             self._site.door.slow_down(request)
             _must_be_from_here(request)
@@ -190,7 +192,13 @@ class Pages:
             if team is None:
                 raise self._site.door.wrong_token(request)
         except Exception as error:
-            return self.refuse(request, refusal_of(error))
+            refusal = refusal_of(error)
+            if not fields:
+                return self.refuse(request, refusal)
+            here = _within(str(fields.get("next", "/")))
+            nobody = Visitor(address="")
+            told = sentence(refusal.on_page)
+            return _refused(self.render("login.html", nobody, here=here, told=told), refusal)
         response = RedirectResponse(_within(str(fields.get("next", "/"))), 303)
         remember(response, token, secure=request.url.scheme == "https")
         return response
@@ -230,6 +238,18 @@ class _Shown:
             response = self._pages.refuse(request, refusal_of(error))
         site.requests[f"page {name}", response.status_code] += 1
         await response(scope, receive, send)
+
+
+def _refused(body: bytes, refusal: Refusal) -> Response:
+    headers = {"Cache-Control": "no-store", **refusal.headers}
+    headers.pop("WWW-Authenticate", None)  # A browser would ask for a name and a password.
+    return Response(body, refusal.status, headers, media_type=HTML)
+
+
+def _where(request: Request) -> str:
+    """The address of a page, to come back to."""
+    query = request.url.query
+    return f"{request.url.path}?{query}" if query else request.url.path
 
 
 def _asked(page: Page | Form, request: Request) -> Struct:

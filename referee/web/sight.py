@@ -108,6 +108,11 @@ class Sight:
             (each for each in self.roster.bots.values() if self.bot_name(each) == name), None
         )
 
+    def begins_with_name(self, sentence: str) -> bool:
+        """Whether it begins with a bot's name, as this visitor knows it."""
+        shown = map(self.bot_name, self.roster.bots.values())
+        return any(sentence.startswith((f"{name} ", f"{name}'")) for name in shown)
+
     # Games.
 
     def until(self, season: SeasonRow) -> str | None:

@@ -111,8 +111,10 @@ class Site:
             )
             try:
                 return function(call)
-            except Mistake as mistake:
-                raise refusal_of(mistake, veiled=call.sight.veiled) from None
+            except (Mistake, Refusal) as error:
+                refusal = refusal_of(error, veiled=call.sight.veiled)
+                refusal.named = call.sight.begins_with_name(str(refusal))
+                raise refusal from None
 
         return await self.run(handled)
 

@@ -111,7 +111,12 @@ PAGES: tuple[Page | Form, ...] = (
         plays=True,
     ),
     Page(
-        path="/login", name="login", template="login.html", run=teams.login, asks=teams.LoginAsked
+        path="/login",
+        name="login",
+        template="login.html",
+        run=teams.login,
+        asks=teams.LoginAsked,
+        open=True,
     ),
     Page(path="/submit", name="submit", template="submit.html", run=teams.submit, needs="team"),
     Form(path="/submit", name="hand_in", run=teams.hand_in, uploads=True),

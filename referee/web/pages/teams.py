@@ -21,7 +21,7 @@ class LoginAsked(Struct, frozen=True):
 
 
 def login(_: Call, asked: LoginAsked) -> dict[str, Any]:
-    return {"here": asked.next[:500]}
+    return {"here": asked.next[:500], "told": ""}
 
 
 def submit(call: Call, _: Nothing) -> dict[str, Any]:
