@@ -15,13 +15,14 @@ from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from referee.reports.standings import Standings, read_standings
 from referee.rules.registry import AnyVariant, BadVariant, all_variants, find_variant, is_path
 from referee.store.connect import FILE
 from referee.store.house import House
 from referee.store.house.names import plain
-from referee.store.house.rows import RatingRow, SeasonRow
+from referee.store.house.rows import EntrantRow, RatingRow, SeasonRow
 from referee.tournament.spec import Spec
 from referee.web.access import Visitor
 from referee.web.leafing import Leaves
@@ -37,15 +38,32 @@ MOST_SEASONS = 8
 T = TypeVar("T")
 
 
+class Entered(Struct, frozen=True):
+    """What a table shows of a bot beside its games."""
+
+    active: int | None
+    paused: bool
+    disqualified: str | None
+
+
 class Stood(Struct, frozen=True):
     """Standings, and when they were computed, where that is known."""
 
     standings: Standings
     at: str | None = None
+    entrants: dict[int, Entered] | None = None
+    """Of frozen ones, by bot: as it was then. None: as it is now."""
+
+    def entered(self, bot: EntrantRow) -> Entered:
+        now = Entered(bot.active, bot.paused, bot.disqualified)
+        return now if self.entrants is None else self.entrants.get(bot.id, now)
 
 
-class _At(Struct):
+class _Beside(Struct):
+    """What stands beside the tables."""
+
     at: str | None = None
+    entrants: dict[int, Entered] | None = None
 
 
 class Kept:
@@ -171,7 +189,7 @@ class Library:
     def _frozen(self, season: SeasonRow, until: str) -> Stood | None:
         def read() -> Stood | None:
             text = self._house.seasons.frozen(season)
-            return Stood(_decode(text.encode()).standings, until) if text else None
+            return replace(_decode(text.encode()), at=until) if text else None
 
         return self._standings.get(("frozen", season.name), until, read)
 
@@ -252,9 +270,8 @@ def _read_snapshot(folder: Path) -> Stood:
 
 def _decode(text: bytes) -> Stood:
     try:
-        return Stood(
-            msgspec.json.decode(text, type=Standings), msgspec.json.decode(text, type=_At).at
-        )
+        beside = msgspec.json.decode(text, type=_Beside)
+        return Stood(msgspec.json.decode(text, type=Standings), beside.at, beside.entrants)
     except msgspec.MsgspecError as error:
         raise Refusal(503, f"the standings cannot be read: {error}") from None
 

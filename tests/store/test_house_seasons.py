@@ -43,7 +43,7 @@ def test_a_frozen_table_is_what_the_public_sees_until_it_is_revealed(house: Hous
         house.seasons.reveal("1", by="me")
     frozen = house.seasons.freeze("1", '{"a":1}', by="me")
     assert (frozen.state, frozen.hidden) == ("frozen", True)
-    assert house.seasons.frozen(frozen) == '{"a":1}'
+    assert house.seasons.frozen(frozen) == '{"a":1,"entrants":{}}'
     with pytest.raises(Conflict, match="is frozen already"):
         house.seasons.freeze("1", '{"a":2}', by="me")
     assert house.seasons.reveal("1", by="me").state == "open"
