@@ -43,8 +43,8 @@ OF_GAMES = ("began", "moved", "ended")
 """Of which there may be many; what else happens always has room."""
 
 Event = dict[str, Any]
-Sight = Callable[[Event], Event | None]
-"""What the public sees of an event, None where it sees nothing."""
+Sight = Callable[[Event], tuple[Event | None, Event]]
+"""What the public sees of an event, None where it sees nothing; and what organisers see."""
 
 
 class _Encoded(NamedTuple):
@@ -80,7 +80,7 @@ class Wanted(NamedTuple):
 class Live:
     """The ring of the last batches, and who follows it."""
 
-    def __init__(self, sight: Sight = lambda event: event) -> None:
+    def __init__(self, sight: Sight = lambda event: (event, event)) -> None:
         self._sight = sight
         self._era = f"{time.time_ns() // 1_000_000:x}"
         """Of this process: the numbers of another mean nothing here."""
@@ -139,9 +139,9 @@ class Live:
         if len(self._waiting) >= room or self._is_one_too_many(kind, event):
             self.counts["dropped"] += 1
             return
-        seen = self._sight(event)
-        private = _block(kind, event)
-        public = b"" if seen is None else private if seen is event else _block(kind, seen)
+        seen, whole = self._sight(event)
+        private = _block(kind, whole)
+        public = b"" if seen is None else private if seen is whole else _block(kind, seen)
         self._waiting.append(_Encoded(kind, str(event.get("game", "")), public, private))
 
     def _is_one_too_many(self, kind: str, event: Event) -> bool:
@@ -227,6 +227,13 @@ class Live:
             if len(batch.frames) < 1000:
                 batch.frames[key] = frame
         return frame
+
+
+def called_of(event: Event) -> dict[str, str]:
+    """Who is meant by the names in an event's lines, where those are made up."""
+    called = event.get("called")
+    found = called if isinstance(called, dict) else {}
+    return {str(told): str(true) for told, true in list(found.items())[:2] if told}
 
 
 def _block(kind: str, event: Event) -> bytes:

@@ -26,7 +26,7 @@ from referee.store.house.rows import EntrantRow, RatingRow, SeasonRow
 from referee.tournament.spec import Spec
 from referee.web.access import Visitor
 from referee.web.leafing import Leaves
-from referee.web.live import Event
+from referee.web.live import Event, called_of
 from referee.web.refusal import Refusal
 from referee.web.sight import Roster, Sight, Veil
 
@@ -205,39 +205,41 @@ class Library:
     # Live events.
 
     def look(self) -> None:
-        """See what the public may see of live events from now on."""
+        """See what is shown of live events from now on."""
         hidden = frozenset(row.name for row in self.seasons() if row.hidden)
-        self._glimpse = (hidden, self.sight(Visitor(address="")))
+        everything = self.sight(Visitor(address="", role="organiser"))
+        self._glimpse = (hidden, self.sight(Visitor(address="")), everything)
 
-    def public_event(self, event: Event) -> Event | None:
-        """What the public sees of a live event. Called in the event loop, so it goes by what `look`
-        has seen."""
-        seasons, sight = self._glimpse
+    def shown(self, event: Event) -> tuple[Event | None, Event]:
+        """What the public sees of a live event, None where that is nothing; and what organisers
+        see. Called in the event loop, so it goes by what `look` has seen."""
+        seasons, public, organiser = self._glimpse
+        whole = _seen(event, organiser)
         hidden = str(event.get("game", "")).partition("/")[0] in seasons
         if hidden and event.get("type") == "moved":
-            return None
+            return None, whole
         if hidden and event.get("type") == "ended":
             told = ("winner", "scores", "ending", "reason", "lines", "at_fault")
             event = {**{key: event[key] for key in event if key not in told}, "hidden": True}
-        if self._veil is None:
-            return event
-        return _veiled(event, sight)
+        elif not public.veiled:
+            return whole, whole
+        return _seen(event, public), whole
 
 
-def _veiled(event: Event, sight: Sight) -> Event:
-    shown = dict(event)
+def _seen(event: Event, sight: Sight) -> Event:
+    """An event with the names that somebody knows."""
+    called = called_of(event)
+    if not called and not sight.veiled:
+        return event
+    shown = {key: event[key] for key in event if key != "called"}
     players = event.get("players")
-    names = [str(name) for name in players] if isinstance(players, list) else []
-    if names:
-        shown["players"] = [sight.called(name) for name in names]
+    if isinstance(players, list):
+        shown["players"] = [sight.called(str(name)) for name in players]
     for key in ("name", "bot"):
         if isinstance(event.get(key), str):
             shown[key] = sight.called(event[key])
     if isinstance(event.get("lines"), list):
-        put = sight.in_text(
-            [*sight.roster.called, *(bot.name for bot in sight.roster.bots.values())]
-        )
-        shown["lines"] = [put(str(line)) for line in event["lines"]]
+        shown["lines"] = sight.lines([str(line) for line in event["lines"]], called)
     return shown
 
 

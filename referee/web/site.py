@@ -59,7 +59,7 @@ class Site:
         self.door = Door(settings)
         self._house = House.open(settings.data)
         self.library = Library(settings.data, self._house, anonymous=settings.anonymous)
-        self.live = Live(self.library.public_event)
+        self.live = Live(self.library.shown)
         self.running = Running()
         self.parlour = Parlour(settings.limits)
         self._uploads = Uploads()

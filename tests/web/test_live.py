@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import time
 from collections.abc import Iterator
@@ -172,17 +173,50 @@ def test_a_frozen_season_is_played_in_secret(own: Contest) -> None:
         assert web.read("/live") == {"games": []}
 
 
+CALLED = {"bot-00000a": "red v2", "bot-00000b": "blue v1"}
+"""What the two are told that they are called, where names are hidden."""
+
+
 def test_names_are_made_up_in_events_too(own: Contest) -> None:
+    """A bot may be called as a word of the rules is: that word stays where it stands."""
+    line = "bot-00000a has the blue card, bot-00000b the red: red is worth more."
     with live(own, anonymous=True) as (web, coordinator):
-        names = {"players": ["red v2", "blue v1"], "variant": "duel"}
-        with Follower(web) as public:
-            coordinator.tell("began", game=GAME, **names)
-            coordinator.tell("moved", game=GAME, move_number=1, lines=["red v2 hits blue v1."])
+        names = {"players": ["red v2", "blue v1"], "variant": "duel", "called": CALLED}
+        with Follower(web) as public, Follower(web, token=own.organiser) as organiser:
+            coordinator.tell("began", game=GAME, lines=[], **names)
+            moved = {"game": GAME, "move_number": 1, "lines": [line]}
+            coordinator.tell("moved", **moved, called=CALLED)
             coordinator.tell("submission", bot="blue", version=2, state="playing")
-            heard = str(public.events(to="submission"))
-        assert "blue" not in heard
-        assert "red v2" not in heard
-        assert heard.count("anon-") == 5
+            heard = dict(public.events(to="submission"))
+            whole = dict(organiser.events(to="submission"))
+        first, second = heard["began"]["players"]
+        told = f"{first} has the blue card, {second} the red: red is worth more."
+        assert heard["moved"]["lines"] == [told]
+        assert all(re.fullmatch("anon-[0-9a-f]{8} v[12]", name) for name in (first, second))
+        assert heard["submission"]["bot"] == second.removesuffix(" v1")
+        assert "called" not in str(heard)
+        assert "bot-0000" not in str(heard)
+        of_all = "red v2 has the blue card, blue v1 the red: red is worth more."
+        assert (whole["began"]["players"], whole["moved"]["lines"]) == (
+            ["red v2", "blue v1"],
+            [of_all],
+        )
+        assert "called" not in str(whole)
+        own_name = told.replace(first, "red v2")
+        for token, lines in (("", [told]), (own.reds, [own_name]), (own.organiser, [of_all])):
+            (game,) = web.read("/live", token)["games"]
+            assert game["lines"] == lines
+        assert told in web.get("/live").body.decode()
+
+
+def test_lines_with_true_names_in_them_are_not_shown_where_names_are_hidden(own: Contest) -> None:
+    with live(own, anonymous=True) as (web, coordinator), Follower(web) as public:
+        coordinator.tell("began", game=GAME, players=["red v2", "blue v1"], variant="duel")
+        coordinator.tell("moved", game=GAME, move_number=1, lines=["red v2 plays 5."])
+        coordinator.tell("standings", season="1", at="now")
+        heard = dict(public.events(to="standings"))
+        assert heard["moved"] == {"type": "moved", "game": GAME, "move_number": 1, "lines": []}
+        assert web.read("/live")["games"][0]["lines"] == []
 
 
 def test_a_flood_of_ends_is_thinned(own: Contest) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from referee.record import Record
 from referee.reports.html.games import Teller
 from referee.store.house.rows import EntrantRow, SeasonRow, VersionRow
@@ -17,7 +19,6 @@ from referee.web.shapes import (
     GamePage,
     Games,
     GameTold,
-    LiveGame,
     LiveGames,
     Log,
     Logs,
@@ -184,7 +185,9 @@ def bot_stderr(call: Call, asked: Any) -> Logs:
     row = ladder.must_find(call, asked.bot)
     if not call.visitor.owns(row.team):
         raise Refusal(
-            403, f"stderr is shown to the team of a bot alone, and {row.name} is another's"
+            403,
+            "stderr is shown to the team of a bot alone, "
+            f"and {call.sight.bot_name(row)} is another's",
         )
     season = call.library.season(asked.season)
     folder = call.library.folder(season) / LOGS
@@ -221,18 +224,14 @@ def _log(name: str, path: Path) -> Log:
 
 def live(call: Call, _: Nothing) -> LiveGames:
     hidden = {season.name for season in call.library.seasons() if call.sight.until(season)}
-    put = call.sight.in_text(list(call.sight.roster.called))
     return LiveGames(
         [
-            LiveGame(
-                game=each.game,
-                variant=each.variant,
-                players=(call.sight.called(each.players[0]), call.sight.called(each.players[1])),
-                moves=each.moves,
-                lines=[put(line) for line in each.lines],
-                scores=each.scores,
+            replace(
+                heard.game,
+                players=tuple(map(call.sight.called, heard.game.players)),
+                lines=call.sight.lines(heard.game.lines, heard.called),
             )
-            for each in call.running.games()
-            if each.game.partition("/")[0] not in hidden
+            for heard in call.running.games()
+            if heard.game.game.partition("/")[0] not in hidden
         ]
     )

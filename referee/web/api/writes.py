@@ -97,11 +97,12 @@ def start_tournament(call: Call, _: Nothing) -> TournamentTold:
     for name in spec["bots"]:
         ladder.must_find(call, name)
     row = call.house.tournaments.ask(msgspec.json.encode(spec).decode(), by=call.visitor.name)
-    return tournament_told(row)
+    return tournament_told(row, call.sight)
 
 
 def cancel_tournament(call: Call, asked: OneTournament) -> TournamentTold:
-    return tournament_told(call.house.tournaments.cancel(asked.tournament, by=call.visitor.name))
+    row = call.house.tournaments.cancel(asked.tournament, by=call.visitor.name)
+    return tournament_told(row, call.sight)
 
 
 def _read_spec(given: dict[str, Any]) -> dict[str, Any]:
