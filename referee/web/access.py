@@ -189,7 +189,10 @@ def csrf_token(token: str) -> str:
 
 def address_of(request: Request) -> str:
     """An address that limits count by. Of IPv6 the network: whoever has one has all of it."""
-    host = request.client.host if request.client is not None else ""
+    return network_of(request.client.host if request.client is not None else "")
+
+
+def network_of(host: str) -> str:
     if ":" in host and not host.startswith("::ffff:"):
         return ":".join(host.split(":")[:4])
     return host

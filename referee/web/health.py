@@ -100,6 +100,20 @@ def _all(site: Site, house: House) -> Iterator[str]:
         "Requests that came too often.",
         site.door.refused,
     )
+    held = site.connections
+    yield from _one("referee_connections", "gauge", "Connections that are open.", held.open)
+    yield from _one(
+        "referee_connections_refused_total",
+        "counter",
+        "Connections for which there was no room.",
+        held.turned_away,
+    )
+    yield from _one(
+        "referee_connections_cut_total",
+        "counter",
+        "Connections on which nothing came in time.",
+        held.cut,
+    )
     yield from _one("referee_followers", "gauge", "Who follow live events.", live.followers)
     yield from _metric(
         "referee_live_events_total",

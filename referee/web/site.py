@@ -23,6 +23,7 @@ from referee.mistake import Mistake
 from referee.store.house import House
 from referee.web.access import Door, Visitor, address_of, presented_token
 from referee.web.endpoint import Call, HandedIn
+from referee.web.holding import Connections
 from referee.web.live import Live
 from referee.web.parlour.parlour import Parlour
 from referee.web.reading import Library
@@ -57,6 +58,7 @@ class Site:
     def __init__(self, settings: WebSettings) -> None:
         self.settings = settings
         self.door = Door(settings)
+        self.connections = Connections(settings.limits)
         self._house = House.open(settings.data)
         self.library = Library(settings.data, self._house, anonymous=settings.anonymous)
         self.live = Live(self.library.shown)
