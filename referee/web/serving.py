@@ -16,7 +16,8 @@ from starlette.types import Receive, Scope, Send
 from referee.web import bodies
 from referee.web.access import CSRF_HEADER, Visitor
 from referee.web.endpoint import PREFIX, Archive, Call, Endpoint, Plain
-from referee.web.live import KINDS, Wanted, stream
+from referee.web.following import stream
+from referee.web.live import KINDS, Wanted
 from referee.web.openapi import JSON
 from referee.web.refusal import not_allowed, refusal_response
 from referee.web.refusing import refusal_of

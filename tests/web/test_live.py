@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import socket
@@ -15,6 +16,8 @@ from urllib.parse import urlsplit
 import zmq
 
 from referee.store.house import House
+from referee.web.following import STUCK_S
+from referee.web.live import Live, Wanted
 from tests.web.contest import Contest
 from tests.web.serving import PATIENCE_S, Web, serving, until
 from tests.web.test_shown import freeze
@@ -232,19 +235,67 @@ def test_a_flood_of_ends_is_thinned(own: Contest) -> None:
         assert 12 < len(ends) < 1000
 
 
-def test_a_follower_that_does_not_read_costs_nothing(own: Contest) -> None:
-    with live(own) as (web, coordinator), Follower(web, "?only=standings") as reader:
-        with Follower(web):
-            line = "x" * 400
-            for number in range(40):
-                for _ in range(200):
-                    coordinator.tell("moved", game=GAME, move_number=number, lines=[line] * 10)
-                assert web.get("/healthz").status == 200
-            coordinator.tell("standings", season="1", at="now")
-            reader.events(to="standings")
-            memory = Path(f"/proc/{web.process.pid}/statm").read_text().split()[1]
-            assert int(memory) * 4096 < 400 * 1024 * 1024
-        assert web.read("/status")["season"] == "1"
+def test_who_falls_behind_the_ring_is_let_go() -> None:
+    """Ten times the second that a slow line may cost is kept, and not a minute."""
+
+    async def follow() -> tuple[int, Live]:
+        live = Live()
+        frames = live.follow(Wanted())
+        await anext(frames)
+        for number in range(240):
+            live.tell({"type": "standings", "at": number})
+            live.hand_on()
+        return len([frame async for frame in frames]), live
+
+    taken, events = asyncio.run(follow())
+    assert (taken, events.counts["slow followers"]) == (0, 1)
+
+
+def test_who_is_only_a_little_behind_misses_nothing() -> None:
+    async def follow() -> list[bytes]:
+        live = Live()
+        frames = live.follow(Wanted())
+        await anext(frames)
+        for number in range(40):
+            live.tell({"type": "standings", "at": number})
+            live.hand_on()
+        return [await anext(frames) for _ in range(40)]
+
+    assert b'"at":39' in asyncio.run(follow())[-1]
+
+
+def test_a_batch_has_a_most(own: Contest) -> None:
+    with live(own) as (web, coordinator), Follower(web) as follower:
+        for number in range(1, 3001):
+            coordinator.tell("moved", game=GAME, move_number=number, lines=[])
+        coordinator.tell("standings", season="1", at="now")
+        heard = follower.events(to="standings")
+        moves = [event["move_number"] for kind, event in heard if kind == "moved"]
+        batches = follower.text.count(b"id: ")
+        assert 1 <= len(moves) <= 250 * batches
+        told = re.search(r'{type="dropped"} (\d+)', web.get("/metrics").body.decode())
+        assert told is not None
+        assert len(moves) + int(told[1]) == 3000
+        assert heard[-1][0] == "standings"
+
+
+def test_a_follower_that_does_not_read_is_let_go(own: Contest) -> None:
+    assert STUCK_S <= 30
+    quick = "import referee.web.following as following; following.STUCK_S = 0.5"
+    with live(own, before=quick) as (web, coordinator), Follower(web, "?only=standings") as reader:
+        with Follower(web, "?only=moved") as deaf:
+            until(lambda: b"referee_followers 2\n" in web.get("/metrics").body, "who follows?")
+
+            def let_go() -> bool:
+                for _ in range(100):
+                    coordinator.tell("moved", game=GAME, move_number=1, lines=["x" * 400] * 20)
+                return b'{type="stuck followers"} 1\n' in web.get("/metrics").body
+
+            until(let_go, "it is still held")
+            until(lambda: b"referee_followers 1\n" in web.get("/metrics").body, "it is held")
+            assert deaf is not reader
+        coordinator.tell("standings", season="1", at="now")
+        assert reader.events(to="standings")[-1][0] == "standings"
 
 
 def test_no_more_followers_than_are_taken(own: Contest) -> None:
