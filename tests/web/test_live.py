@@ -8,7 +8,7 @@ import re
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -236,7 +236,7 @@ def test_a_flood_of_ends_is_thinned(own: Contest) -> None:
 
 
 def test_who_falls_behind_the_ring_is_let_go() -> None:
-    """Ten times the second that a slow line may cost is kept, and not a minute."""
+    """Half a minute is kept, and not a whole one."""
 
     async def follow() -> tuple[int, Live]:
         live = Live()
@@ -245,7 +245,12 @@ def test_who_falls_behind_the_ring_is_let_go() -> None:
         for number in range(240):
             live.tell({"type": "standings", "at": number})
             live.hand_on()
-        return len([frame async for frame in frames]), live
+        taken = 0
+        with suppress(TimeoutError):
+            async with asyncio.timeout(1.0):
+                async for _ in frames:
+                    taken += 1
+        return taken, live
 
     taken, events = asyncio.run(follow())
     assert (taken, events.counts["slow followers"]) == (0, 1)
