@@ -6,6 +6,7 @@ until the coordinator writes them anew. All of this is called in threads, severa
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -17,12 +18,13 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from referee.daemon.scoreboard import FILE as SNAPSHOT
 from referee.reports.standings import Standings, read_standings
 from referee.rules.registry import AnyVariant, BadVariant, all_variants, find_variant, is_path
 from referee.store.connect import FILE
 from referee.store.house import House
 from referee.store.house.names import plain
-from referee.store.house.rows import EntrantRow, RatingRow, SeasonRow
+from referee.store.house.rows import EntrantRow, RatingRow, SeasonRow, TournamentRow
 from referee.tournament.spec import Spec
 from referee.web.access import Visitor
 from referee.web.leafing import Leaves
@@ -30,8 +32,7 @@ from referee.web.live import Event, called_of
 from referee.web.refusal import Refusal
 from referee.web.sight import Roster, Sight, Veil
 
-SNAPSHOT = "standings.json"
-"""What the coordinator writes into the folder of a season, whole or not at all."""
+_TOURNAMENT = re.compile(r"t([1-9][0-9]{0,8})")
 MOST_SEASONS = 8
 """Whose tables are kept in memory at a time."""
 
@@ -64,6 +65,22 @@ class _Beside(Struct):
 
     at: str | None = None
     entrants: dict[int, Entered] | None = None
+
+
+class Shelf(Struct, frozen=True):
+    """Where games are: a season, or a tournament that the daemon was asked for."""
+
+    name: str
+    """A game is called by this and its own name: `1/12-34`, or `t7/1-203`."""
+    folder: Path
+    season: SeasonRow | None
+    """None for a tournament."""
+    spec: str
+
+    @property
+    def games(self) -> bool:
+        """Whether there are any."""
+        return (self.folder / FILE).is_file()
 
 
 class Kept:
@@ -153,6 +170,24 @@ class Library:
         known = ", ".join(season.name for season in seasons[-20:]) or "none yet"
         raise Refusal(404, f"there is no season {name!r}; there is {known}")
 
+    def shelf(self, name: str | None) -> Shelf:
+        """The season or the tournament whose games are called so, or the latest season. Raises
+        Refusal."""
+        found = _TOURNAMENT.fullmatch(name or "")
+        if found is not None and not any(season.name == name for season in self.seasons()):
+            for row in self.tournaments():
+                if row.id == int(found[1]):
+                    folder = self._house.tournaments.folder(row)
+                    return Shelf(found[0], folder, None, row.spec)
+            raise Refusal(404, f"there is no tournament {found[1]}")
+        season = self.season(name)
+        return Shelf(season.name, self.folder(season), season, season.spec)
+
+    def tournaments(self) -> list[TournamentRow]:
+        return self._small.get(
+            "tournaments", self._house.version_of_data(), self._house.tournaments.all
+        )
+
     def folder(self, season: SeasonRow) -> Path:
         return self._house.seasons.folder(season)
 
@@ -195,12 +230,9 @@ class Library:
 
     # Games.
 
-    def leaves(self, season: SeasonRow) -> Leaves:
-        """The games of a season, the newest first."""
-        folder = self.folder(season)
-        if _stamp(folder / FILE) is None:
-            raise Refusal(404, f"season {season.name} has no games yet")
-        return self._leaves.get(folder, None, lambda: Leaves(season.name, folder))
+    def leaves(self, shelf: Shelf) -> Leaves:
+        """The games of a season or a tournament that has some, the newest first."""
+        return self._leaves.get(shelf.folder, None, lambda: Leaves(shelf.name, shelf.folder))
 
     # Live events.
 
@@ -243,7 +275,7 @@ def _seen(event: Event, sight: Sight) -> Event:
     return shown
 
 
-def variants_of(season: SeasonRow) -> tuple[list[str], str]:
+def variants_of(season: SeasonRow | Shelf) -> tuple[list[str], str]:
     """The variants of a season by name, and what a bot has for a move."""
     try:
         spec = _spec_of(season)
@@ -262,7 +294,7 @@ def called(variant: str) -> str:
         return Path(variant).stem
 
 
-def _spec_of(season: SeasonRow) -> Spec:
+def _spec_of(season: SeasonRow | Shelf) -> Spec:
     return msgspec.json.decode(season.spec, type=Spec)
 
 
@@ -287,4 +319,4 @@ def _stamp(path: Path) -> tuple[int, int, int] | None:
     return stat.st_mtime_ns, stat.st_size, stat.st_ino
 
 
-__all__ = ["Kept", "Library", "Sight", "Stood", "called", "variants_of"]
+__all__ = ["Kept", "Library", "Shelf", "Sight", "Stood", "called", "variants_of"]

@@ -123,9 +123,12 @@ class Sight:
 
     # Games.
 
-    def until(self, season: SeasonRow) -> str | None:
-        """The moment after which games of a season are not shown; None where all are."""
-        return season.frozen_at if season.hidden and not self.visitor.organiser else None
+    def until(self, season: SeasonRow | None) -> str | None:
+        """The moment after which games of a season are not shown; None where all are, as in a
+        tournament."""
+        if season is None or not season.hidden or self.visitor.organiser:
+            return None
+        return season.frozen_at
 
     def own_seats(self, record: Record) -> tuple[int, ...]:
         """The seats whose notes and stderr are this visitor's to read."""
@@ -133,9 +136,9 @@ class Sight:
 
     def owns_player(self, name: str) -> bool:
         version = self.roster.called.get(name)
-        if version is None:
-            return self.visitor.organiser
-        return self.visitor.owns(self.roster.bot_of(version).team)
+        # In a tournament a bot is called by its own name.
+        bot = self.roster.bot(name) if version is None else self.roster.bot_of(version)
+        return self.visitor.organiser if bot is None else self.visitor.owns(bot.team)
 
     def record(self, record: Record) -> Record:
         """The record without what is others' alone."""

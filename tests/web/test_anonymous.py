@@ -43,7 +43,7 @@ def filled(path: str, bots: list[str]) -> list[str]:
     values = {
         "bot": [quote(bot) for bot in bots],
         "version": ["1", "99"],
-        "season": ["1", "9"],
+        "season": ["1", "9", "t1"],
         "game": ["1-1", "1-99"],
         "variant": ["duel", "chess"],
         "tournament": ["1", "99"],

@@ -78,7 +78,9 @@ def reinstate(call: Call, asked: OneBot) -> BotTold:
 
 def rule(call: Call, asked: OneGame) -> RulingTold:
     told: RulingAsked = call.body
-    season, _, _ = games.must_find(call, asked.season, asked.game)
+    season = games.must_find(call, asked.season, asked.game)[0].season
+    if season is None:
+        raise Refusal(409, "rulings are on games of a season, and this is one of a tournament")
     pairing, _, number = asked.game.partition("-")
     row = call.house.rulings.add(
         season,
@@ -237,6 +239,7 @@ WRITES = (
         answers=RulingTold,
         status=202,
         needs="organiser",
+        refuses=(409,),
     ),
     Endpoint(
         method="POST",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from referee.web.api.asked import OfTwo, OneBot, OneGame, OneTournament, OneVariant
-from referee.web.pages import bots, games, playing, rules, standings, teams
+from referee.web.pages import bots, games, playing, rules, standings, teams, tournaments
 from referee.web.paging import Form, Page
 
 PAGES: tuple[Page | Form, ...] = (
@@ -61,6 +61,19 @@ PAGES: tuple[Page | Form, ...] = (
         run=games.rule,
         asks=OneGame,
         needs="organiser",
+    ),
+    Page(
+        path="/tournaments",
+        name="tournaments",
+        template="tournaments.html",
+        run=tournaments.all_tournaments,
+    ),
+    Page(
+        path="/tournaments/{tournament}",
+        name="tournament",
+        template="tournament.html",
+        run=tournaments.tournament,
+        asks=tournaments.PageAsked,
     ),
     Page(path="/live", name="live", template="live.html", run=games.live),
     Page(path="/rules", name="rules", template="rules.html", run=rules.all_rules),

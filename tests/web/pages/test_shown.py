@@ -37,6 +37,7 @@ EVERYBODY = [
     "/rules/deck",
     "/play",
     "/login",
+    "/tournaments",
 ]
 Shared = tuple[Web, Contest]
 FORM = "application/x-www-form-urlencoded"
