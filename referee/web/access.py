@@ -32,11 +32,12 @@ COOKIE_DAYS = 30
 Needs = Literal["anyone", "viewer", "team", "organiser"]
 _STANDING: dict[str, int] = {"anyone": 0, "viewer": 1, "team": 2, "organiser": 3}
 _TOKEN = re.compile(r"[!-~]{8,200}")
-_TOKENS: dict[str, str] = {
-    "viewer": "your token",
-    "team": "the token of your team",
-    "organiser": "the organiser's token",
+_TOKENS: dict[str, tuple[str, str]] = {
+    "viewer": ("a token", "your token"),
+    "team": ("the token of a team", "the token of your team"),
+    "organiser": ("the organiser's token", "the organiser's token"),
 }
+"""What is needed, and what somebody at a browser logs in with."""
 HOW = (
     "the commands take it as --token or from REFEREE_TOKEN, "
     "scripts send it as Authorization: Bearer TOKEN"
@@ -149,9 +150,9 @@ class Door:
         if visitor.may(needs):
             return
         if visitor.role == "anyone":
-            token = _TOKENS[needs]
+            token, own = _TOKENS[needs]
             raise Refusal(
-                401, f"this needs {token}: {HOW}", _CHALLENGE, on_page=f"log in with {token}"
+                401, f"this needs {token}: {HOW}", _CHALLENGE, on_page=f"log in with {own}"
             )
         who = f"{visitor.name} ({visitor.role})"
         raise Refusal(403, f"this needs the token of {_a(needs)}, and yours is that of {who}")

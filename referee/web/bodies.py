@@ -64,6 +64,8 @@ def read_json(body: bytes, media: str, kind: type) -> Any:
     """A value of this type. Raises Refusal."""
     if media != JSON:
         raise Refusal(415, f"the body has to be {JSON}, not {media or 'of no type'}")
+    if not body.strip():
+        raise Refusal(400, "the body is empty: a JSON object is expected")
     try:
         return msgspec.json.decode(body, type=kind)
     except msgspec.ValidationError as error:

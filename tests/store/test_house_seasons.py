@@ -63,6 +63,12 @@ def test_a_season_is_called_what_a_folder_can_be_called(house: House, name: str)
     assert house.seasons.all() == []
 
 
+def test_a_season_is_not_called_as_a_tournament_is(house: House) -> None:
+    with pytest.raises(HouseMistake, match="games of tournaments are called so"):
+        house.seasons.start("{}", "t7", by="me")
+    assert house.seasons.start("{}", "t7a", by="me").name == "t7a"
+
+
 def test_ratings_are_kept_a_minute_apart(house: House, reds: TeamRow, clock: Clock) -> None:
     season = house.seasons.start("{}", by="me")
     one, two = played(house, "greedy", reds, b"one"), played(house, "greedy", reds, b"two")

@@ -74,20 +74,17 @@ def test_metrics_are_closed_with_the_rest(own: Contest) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "token", "page"),
+    ("path", "needed", "page", "own"),
     [
-        ("/api/v1/me", "your token", ""),
-        ("/api/v1/bots/red/stderr", "the token of your team", "/submit"),
-        ("", "the organiser's token", "/organise"),
+        ("/api/v1/me", "a token", "/submit", "the token of your team"),
+        ("/api/v1/bots/red/stderr", "the token of a team", "/organise", "the organiser's token"),
     ],
 )
 def test_a_token_is_asked_for_in_the_words_of_who_asks(
-    shared: tuple[Web, Contest], path: str, token: str, page: str
+    shared: tuple[Web, Contest], path: str, needed: str, page: str, own: str
 ) -> None:
     web, _ = shared
-    if path:
-        told = web.get(path).error
-        assert told.startswith(f"this needs {token}: ")
-        assert all(how in told for how in ("--token", "REFEREE_TOKEN", "Authorization: Bearer"))
-    if page:
-        assert said(web.get(page)) == f"Log in with {token}."
+    told = web.get(path).error
+    assert told.startswith(f"this needs {needed}: ")
+    assert all(how in told for how in ("--token", "REFEREE_TOKEN", "Authorization: Bearer"))
+    assert said(web.get(page)) == f"Log in with {own}."

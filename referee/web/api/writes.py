@@ -15,7 +15,7 @@ from referee.tournament.spec import BadSpec, Spec, check
 from referee.web.api import games, ladder
 from referee.web.api.asked import OneBot, OneGame, OneTournament
 from referee.web.api.reads import tournament_told
-from referee.web.endpoint import Archive, Call, Endpoint, HandedIn, Nothing
+from referee.web.endpoint import Archive, Call, Endpoint, HandedIn, Nothing, told_of
 from referee.web.refusal import Refusal
 from referee.web.refusing import plainly
 from referee.web.shapes import (
@@ -131,7 +131,7 @@ def _read_spec(given: dict[str, Any]) -> dict[str, Any]:
             raise Refusal(400, f"spec: {scripts[0][:60]!r}: a variant is given by its name here")
         return msgspec.to_builtins(check(spec))  # type: ignore[no-any-return]
     except msgspec.ValidationError as error:
-        raise Refusal(400, f"spec: {error}") from None
+        raise Refusal(400, f"spec: {told_of(error)[0]}") from None
     except BadSpec as bad:
         raise Refusal(400, f"spec: {bad}") from None
 
@@ -164,7 +164,8 @@ WRITES = (
         path="/submissions",
         name="submit",
         summary="Hand in a bot's folder as the next version of the bot that its bot.toml names.",
-        detail="A tar or zip file, as the body itself or as the file `archive` of a form. It is "
+        detail="A tar file, plain or by gzip, or a zip file that is stored or deflated: as the "
+        "body itself, with its own `Content-Type`, or in a form (`multipart/form-data`). It is "
         "queued, built, checked, and then plays or is rejected, while the version before it "
         "plays on; `/bots/{bot}/versions/{version}` tells its state.",
         run=submit,

@@ -153,11 +153,17 @@ class Sitting:
                 idle_s=self._now() - self._heard,
             )
 
-    def play(self, number: int, typed: str) -> None:
-        """What the person sent for a turn; what is no move is answered by the next `show`."""
+    def play(self, number: int | None, typed: str) -> None:
+        """What the person sent for a turn; what is no move is answered by the next `show`. A form
+        that comes twice is heard once; None is one that does not say for which turn it is."""
         variant = self.terms.variant
         with self._changed:
-            if self._state != "yours" or self._asked is None or self._asked.number != number:
+            if self._state != "yours" or self._asked is None:
+                return
+            if number is None or number > self._asked.number:
+                self._slip = f"{typed[:40]!r} was for no turn of this game: choose your move here."
+                return
+            if number < self._asked.number:
                 return
             self._heard = self._now()
             try:

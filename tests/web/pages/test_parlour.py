@@ -235,6 +235,8 @@ def test_a_game_by_forms_alone(house_with_bots: Contest) -> None:
         same = "variant=duel&bot=highest&name=highest"
         assert send(web, "/play", same).status == 400
         where = sit_down(web)
+        assert send(web, where, "move=98").status == 303
+        assert b"&#39;98&#39; was for no turn of this game" in web.get(where).body
         assert send(web, where, "turn=1&move=99").status == 303
         slipped = web.get(where)
         assert b"is not legal here" in slipped.body
