@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from msgspec.structs import replace
@@ -24,24 +23,29 @@ class Watched:
     def tell(self, label: str, report: LiveReport, names: Mapping[str, str]) -> None:
         """How a game goes on that somebody plays. How it ended is told when it is kept.
 
-        `names` are the bots' own, by what the two are told that they are called: whoever watches
-        is told one name everywhere, and who may know which is seen to at the pages.
+        `names` are the bots' own, by what the two are told that they are called. Where these are
+        others, lines stay as they were told, and `called` says who is meant: only here a name is
+        known from a word that happens to be the same, and who may know which is seen to at the
+        pages.
         """
         game = f"{label}/{report.game}"
+        hidden = any(told != true for told, true in names.items())
+        called = {"called": dict(names)} if hidden else {}
         if isinstance(report, LiveBegan):
-            report = replace(
-                report,
-                players=tuple(names[name] for name in report.players),
-                lines=[_with(names, line) for line in report.lines],
-            )
+            report = replace(report, players=tuple(names[name] for name in report.players))
             self._games[report.chunk, report.game] = report
-            variant, players = report.variant, report.players
             self._live.tell(
-                "began", game=game, variant=variant, players=players, lines=report.lines
+                "began",
+                game=game,
+                variant=report.variant,
+                players=report.players,
+                lines=report.lines,
+                **called,
             )
         elif isinstance(report, LiveMoved):
-            number, lines = report.move_number, [_with(names, line) for line in report.lines]
-            self._live.tell("moved", game=game, move_number=number, lines=lines)
+            self._live.tell(
+                "moved", game=game, move_number=report.move_number, lines=report.lines, **called
+            )
 
     def kept(self, batch: Batch) -> None:
         """These games have ended."""
@@ -61,11 +65,3 @@ class Watched:
                 ending=Ending.VOID,
                 scores=(0, 0),
             )
-
-
-def _with(names: Mapping[str, str], line: str) -> str:
-    """A line of a game with these names in the place of those."""
-    if all(told == true for told, true in names.items()):
-        return line
-    pattern = "|".join(re.escape(told) for told in sorted(names, key=len, reverse=True))
-    return re.sub(pattern, lambda found: names[found[0]], line)

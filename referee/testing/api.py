@@ -57,6 +57,10 @@ def _taken(endpoint: Endpoint) -> list[tuple[str, str, str, str]]:
 
 
 def _fields(body: Any) -> Iterator[tuple[str, str, str, str]]:
+    form = {} if body is None else body["content"].get("multipart/form-data", {})
+    for field, own in form.get("schema", {}).get("properties", {}).items():
+        kind = "file" if own.get("format") == "binary" else _kind(own)
+        yield field, "form", kind, own["description"]
     content = {} if body is None else body["content"].get("application/json", {})
     name = content.get("schema", {}).get("$ref", "").rpartition("/")[2]
     schema = DOCUMENT["components"]["schemas"].get(name, {})

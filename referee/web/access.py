@@ -32,11 +32,16 @@ COOKIE_DAYS = 30
 Needs = Literal["anyone", "viewer", "team", "organiser"]
 _STANDING: dict[str, int] = {"anyone": 0, "viewer": 1, "team": 2, "organiser": 3}
 _TOKEN = re.compile(r"[!-~]{8,200}")
-_ASK: dict[str, str] = {
-    "viewer": "this needs a token: send it as Authorization: Bearer TOKEN",
-    "team": "this needs the token of a team: send it as Authorization: Bearer TOKEN",
-    "organiser": "this needs the organiser's token: send it as Authorization: Bearer TOKEN",
+_TOKENS: dict[str, tuple[str, str]] = {
+    "viewer": ("a token", "your token"),
+    "team": ("the token of a team", "the token of your team"),
+    "organiser": ("the organiser's token", "the organiser's token"),
 }
+"""What is needed, and what somebody at a browser logs in with."""
+HOW = (
+    "the commands take it as --token or from REFEREE_TOKEN, "
+    "scripts send it as Authorization: Bearer TOKEN"
+)
 READ_ONLY = "this referee is read-only over the web: nothing can be handed in or changed here"
 _CHALLENGE = {"WWW-Authenticate": 'Bearer realm="referee"'}
 
@@ -97,8 +102,7 @@ class Door:
             if by_cookie and request.method in ("GET", "HEAD"):
                 # A cookie outlives the token that it holds; the page is there for everybody.
                 return Visitor(address=address)
-            self._must_wait(self._tries.take(address))
-            raise Refusal(401, "this token is not known", _CHALLENGE)
+            raise self.wrong_token(request)
         return Visitor(
             address=address,
             role=team.role,
@@ -114,32 +118,42 @@ class Door:
             visitor, "viewer" if not self._settings.public and needs == "anyone" else needs
         )
 
-    def may_change(self, visitor: Visitor, needs: Needs, csrf: str) -> None:
+    def may_change(self, visitor: Visitor, needs: Needs) -> None:
         """Raises Refusal where this visitor may change nothing, or not this, or not so often.
 
-        `csrf` is what came with the request to prove that it came from a page of ours.
+        It is asked before anything of the request's body is read; `must_be_ours` after it.
         """
         if not self._settings.writing:
             raise Refusal(403, READ_ONLY)
         self._must_be(visitor, needs)
-        _must_be_ours(visitor, csrf)
         self._must_wait(self._writes.take(visitor.key))
 
-    def may_play(self, visitor: Visitor, csrf: str) -> None:
+    def may_play(self, visitor: Visitor) -> None:
         """Raises Refusal where this visitor may not play against a bot, or not so fast."""
         self.may_read(visitor, "anyone")
-        _must_be_ours(visitor, csrf)
         self._must_wait(self._plays.take(visitor.key))
 
-    def try_token(self, request: Request) -> None:
-        """Count an attempt to log in."""
+    def must_be_ours(self, visitor: Visitor, csrf: str) -> None:
+        """Raises Refusal where a browser sent it and not from a page of ours; `csrf` is what came
+        with the request to prove that."""
+        proof = csrf_token(visitor.token).encode()
+        if visitor.by_cookie and not hmac.compare_digest(csrf.encode("utf-8", "replace"), proof):
+            raise Refusal(403, "this change did not come from a page of this referee; load it anew")
+
+    def wrong_token(self, request: Request) -> Refusal:
+        """What is said of a token that nobody has. Only such tries are counted: whoever has the
+        right one is let in, however many others at the same address guess. Raises Refusal."""
         self._must_wait(self._tries.take(address_of(request)))
+        return Refusal(401, "this token is not known", _CHALLENGE)
 
     def _must_be(self, visitor: Visitor, needs: Needs) -> None:
         if visitor.may(needs):
             return
         if visitor.role == "anyone":
-            raise Refusal(401, _ASK[needs], _CHALLENGE)
+            token, own = _TOKENS[needs]
+            raise Refusal(
+                401, f"this needs {token}: {HOW}", _CHALLENGE, on_page=f"log in with {own}"
+            )
         who = f"{visitor.name} ({visitor.role})"
         raise Refusal(403, f"this needs the token of {_a(needs)}, and yours is that of {who}")
 
@@ -151,13 +165,6 @@ class Door:
                 f"too many requests: come back in {seconds} s",
                 {"Retry-After": str(seconds)},
             )
-
-
-def _must_be_ours(visitor: Visitor, csrf: str) -> None:
-    if visitor.by_cookie and not hmac.compare_digest(
-        csrf.encode("utf-8", "replace"), csrf_token(visitor.token).encode()
-    ):
-        raise Refusal(403, "this change did not come from a page of this referee; load it anew")
 
 
 def _a(needs: Needs) -> str:
@@ -183,7 +190,10 @@ def csrf_token(token: str) -> str:
 
 def address_of(request: Request) -> str:
     """An address that limits count by. Of IPv6 the network: whoever has one has all of it."""
-    host = request.client.host if request.client is not None else ""
+    return network_of(request.client.host if request.client is not None else "")
+
+
+def network_of(host: str) -> str:
     if ":" in host and not host.startswith("::ffff:"):
         return ":".join(host.split(":")[:4])
     return host

@@ -19,11 +19,11 @@ from referee.web.asset import Assets
 from referee.web.draining import Drained
 from referee.web.endpoint import PREFIX
 from referee.web.headers import SecurityHeaders
-from referee.web.live import endpoint_of
+from referee.web.hearing import endpoint_of, hear
 from referee.web.pages import PAGES
 from referee.web.paging import Pages
 from referee.web.refusal import Refusal, refusal_response
-from referee.web.serving import refusal_of
+from referee.web.refusing import refusal_of
 from referee.web.settings import WebSettings
 from referee.web.site import Site
 from referee.web.table import ENDPOINTS
@@ -50,7 +50,7 @@ def make_app(data: Path, settings: WebSettings | None = None) -> Starlette:
     @asynccontextmanager
     async def life(_: Starlette) -> AsyncIterator[None]:
         tasks = [
-            asyncio.create_task(site.live.listen(endpoint_of(data))),
+            asyncio.create_task(hear(site.live, endpoint_of(data))),
             asyncio.create_task(site.live.tick()),
             asyncio.create_task(site.watch()),
         ]

@@ -3,7 +3,8 @@
 What comes out has files, folders and links with plain names, in order, and nothing else of the
 archive: no owner, no time, no other kind of thing. So the same folder gives the same bytes, by
 whatever it was packed. Where all of it lies in one folder, that folder is the bot. Nothing is ever
-written to the disk here, and no more is unpacked than is taken.
+written to the disk here, and no more is unpacked than is taken: every byte counts, those of links
+and of names too, and so does every folder.
 """
 
 from __future__ import annotations
@@ -24,8 +25,15 @@ from referee.bots.manifest import MANIFEST
 
 MOST_FILES = 5_000
 LONGEST_NAME = 400
+LONGEST_LINK = 4096
+"""Of bytes, as of any path."""
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""Of others a few bytes may make megabytes, at a cost that a bot's folder is not worth."""
+_MOST_ENTRIES = 10 * MOST_FILES
+"""Of a zip file, before any is looked at."""
 _GZIP = b"\x1f\x8b"
 _ZIP = b"PK"
+_ZIP_ENTRY = b"PK\x01\x02"
 
 
 class _Entry(NamedTuple):
@@ -70,11 +78,13 @@ def _entries(archive: bytes, most_bytes: int) -> Iterator[_Entry]:
         entries = _of_tar(archive)
     left = most_bytes
     for number, entry in enumerate(entries, start=1):
-        left -= len(entry.content)
-        if left < 0:
-            raise BadArchive(f"its files have more than {most_bytes:,} bytes together")
         if number > MOST_FILES:
-            raise BadArchive(f"it has more than {MOST_FILES:,} files")
+            raise BadArchive(f"it has more than {MOST_FILES:,} files and folders")
+        if entry is None:
+            continue
+        left -= len(entry.content) + len(entry.link)
+        if left < 0:
+            raise _too_much(most_bytes)
         yield entry._replace(name=_plain(entry.name))
 
 
@@ -84,17 +94,22 @@ def _gunzip(archive: bytes, most_bytes: int) -> bytes:
     with gzip.GzipFile(fileobj=io.BytesIO(archive)) as file:
         content = file.read(most + 1)
     if len(content) > most:
-        raise BadArchive(f"its files have more than {most_bytes:,} bytes together")
+        raise _too_much(most_bytes)
     return content
 
 
-def _of_tar(archive: bytes) -> Iterator[_Entry]:
+def _too_much(most_bytes: int) -> BadArchive:
+    return BadArchive(f"its files have more than {most_bytes:,} bytes together")
+
+
+def _of_tar(archive: bytes) -> Iterator[_Entry | None]:
+    """None stands for a folder."""
     with tarfile.open(fileobj=io.BytesIO(archive), mode="r:") as file:
         for member in file:
             if member.isdir():
-                continue
-            if member.issym():
-                yield _Entry(member.name, b"", False, member.linkname)
+                yield None
+            elif member.issym():
+                yield _Entry(member.name, b"", False, _link(member.name, member.linkname))
             elif member.isreg() and not member.issparse():
                 content = file.extractfile(member)
                 assert content is not None
@@ -103,20 +118,40 @@ def _of_tar(archive: bytes) -> Iterator[_Entry]:
                 raise BadArchive(f"{member.name[:80]!r} is no plain file, folder or link")
 
 
-def _of_zip(archive: bytes, most_bytes: int) -> Iterator[_Entry]:
+def _of_zip(archive: bytes, most_bytes: int) -> Iterator[_Entry | None]:
+    """None stands for a folder."""
+    if archive.count(_ZIP_ENTRY) > _MOST_ENTRIES:
+        raise BadArchive(f"it has more than {MOST_FILES:,} files and folders")
+    left = most_bytes
     with zipfile.ZipFile(io.BytesIO(archive)) as file:
         for member in file.infolist():
             mode = member.external_attr >> 16
             if member.is_dir():
+                yield None
                 continue
             if stat.S_IFMT(mode) not in (0, stat.S_IFREG, stat.S_IFLNK):
                 raise BadArchive(f"{member.filename[:80]!r} is no plain file, folder or link")
+            if member.compress_type not in _METHODS:
+                raise BadArchive(
+                    f"{member.filename[:80]!r} is compressed in a way that is not taken: "
+                    "zip files are stored or deflated"
+                )
             with file.open(member) as opened:  # A header may claim any length.
-                content = opened.read(most_bytes + 1)
+                content = opened.read((LONGEST_LINK if stat.S_ISLNK(mode) else left) + 1)
+            left -= len(content)
             if stat.S_ISLNK(mode):
-                yield _Entry(member.filename, b"", False, content[:4096].decode())
+                link = _link(member.filename, content.decode())
+                yield _Entry(member.filename, b"", False, link)
+            elif left < 0:
+                raise _too_much(most_bytes)
             else:
                 yield _Entry(member.filename, content, bool(mode & 0o100), "")
+
+
+def _link(name: str, target: str) -> str:
+    if len(target.encode("utf-8", "surrogateescape")) > LONGEST_LINK:
+        raise BadArchive(f"the link {name[:80]!r} leads nowhere: that is no path")
+    return target
 
 
 def _plain(name: str) -> str:

@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.formparsers import FormParser, MultiPartException, MultiPartParser
 from starlette.requests import ClientDisconnect, Request
 
+from referee.web.access import CSRF_FIELD
 from referee.web.endpoint import Archive, told_of
 from referee.web.openapi import ARCHIVES, FORM, JSON
 from referee.web.refusal import Refusal
@@ -63,6 +64,8 @@ def read_json(body: bytes, media: str, kind: type) -> Any:
     """A value of this type. Raises Refusal."""
     if media != JSON:
         raise Refusal(415, f"the body has to be {JSON}, not {media or 'of no type'}")
+    if not body.strip():
+        raise Refusal(400, "the body is empty: a JSON object is expected")
     try:
         return msgspec.json.decode(body, type=kind)
     except msgspec.ValidationError as error:
@@ -80,9 +83,9 @@ async def read_archive(body: bytes, request: Request, limit: int) -> tuple[Archi
         form = await read_form(body, request, limit)
         found = form.get(FIELD)
         if not isinstance(found, UploadFile):
-            raise Refusal(400, f"the form has no file {FIELD!r}")
+            raise Refusal(400, f"the form has no file {FIELD!r}: a tar or zip file is expected")
         content = await found.read()
-        label, csrf = str(form.get("label", "")), str(form.get("csrf", ""))
+        label, csrf = str(form.get("label", "")).strip(), str(form.get(CSRF_FIELD, ""))
     elif media in ARCHIVES:
         content, label, csrf = body, "", ""
     else:

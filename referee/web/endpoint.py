@@ -35,7 +35,7 @@ class Call(Struct, frozen=True, kw_only=True):
     parlour: Parlour
     followers: int = 0
     body: Any = None
-    """As the endpoint's type says; for an upload, an Archive."""
+    """As the endpoint's type says; for an upload, what was HandedIn."""
 
     @property
     def here(self) -> set[str]:
@@ -58,6 +58,16 @@ class Archive(Struct, frozen=True, kw_only=True):
     """A bot's folder as it was sent."""
 
     content: bytes
+    label: str = ""
+
+
+class HandedIn(Struct, frozen=True, kw_only=True):
+    """A bot's folder that was unpacked and can be kept."""
+
+    name: str
+    """Of the bot, as its manifest has it."""
+    content: bytes
+    """A plain tar."""
     label: str = ""
 
 

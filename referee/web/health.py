@@ -1,4 +1,9 @@
-"""`/healthz` for whoever watches the daemon, `/metrics` for Prometheus."""
+"""`/healthz` for whoever watches the daemon, `/metrics` for Prometheus.
+
+Where reading is closed, metrics need a token as everything does: they tell how far the contest is.
+`/healthz` stays open and says nothing of it. No address is trusted more than others: behind a proxy
+everybody comes from this machine.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +19,7 @@ from referee.store.house import House
 from referee.version import __version__
 from referee.web.access import Visitor
 from referee.web.refusal import refusal_response
-from referee.web.serving import refusal_of
+from referee.web.refusing import refusal_of
 from referee.web.site import Site
 
 PLAIN = "text/plain; version=0.0.4; charset=utf-8"
@@ -48,7 +53,7 @@ def routes(site: Site) -> list[Route]:
         told = {
             "status": "ok",
             "referee": __version__,
-            "season": season,
+            "season": season if site.settings.public else None,
             "heard_s": None if heard is None else round(time.monotonic() - heard, 1),
         }
         return Response(
@@ -57,8 +62,10 @@ def routes(site: Site) -> list[Route]:
             media_type="application/json",
         )
 
-    async def metrics(_: Request) -> Response:
+    async def metrics(request: Request) -> Response:
         try:
+            site.door.slow_down(request)
+            site.door.may_read(await site.visitor(request), "anyone")
             body = await site.run(lambda house: "".join(_all(site, house)))
         except Exception as error:
             return refusal_response(refusal_of(error))
@@ -92,6 +99,20 @@ def _all(site: Site, house: House) -> Iterator[str]:
         "counter",
         "Requests that came too often.",
         site.door.refused,
+    )
+    held = site.connections
+    yield from _one("referee_connections", "gauge", "Connections that are open.", held.open)
+    yield from _one(
+        "referee_connections_refused_total",
+        "counter",
+        "Connections for which there was no room.",
+        held.turned_away,
+    )
+    yield from _one(
+        "referee_connections_cut_total",
+        "counter",
+        "Connections on which nothing came in time.",
+        held.cut,
     )
     yield from _one("referee_followers", "gauge", "Who follow live events.", live.followers)
     yield from _metric(

@@ -1,6 +1,6 @@
-"""Live events: from the coordinator's socket to any number of followers.
+"""Live events: from the coordinator to any number of followers.
 
-    coordinator ──PUB──► Live ──a batch every quarter of a second──► ring ──► each follower
+    coordinator ──► hearing ──► Live ──a batch every quarter of a second──► ring ──► following
 
 An event is encoded once for everybody who may see the same of it. A follower has no queue of its
 own: it reads the ring of the last batches at its own pace, and where it has fallen behind the whole
@@ -11,24 +11,16 @@ memory does not grow with any of them. That nothing happened is told as a commen
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import os
 import time
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
-import zmq
-import zmq.asyncio
-from starlette.types import Receive, Send
 
 BATCH_S = 0.25
 """Five hundred followers of a busy hall get four writes a second each, not hundreds."""
 HEARTBEAT_S = 15.0
-STUCK_S = 20.0
-"""How long a follower may leave what was written to it unread."""
 RING = 120
 """Batches that are kept: half a minute of a busy hall."""
 MOST_IN_BATCH = 250
@@ -36,15 +28,14 @@ MOST_IN_BATCH = 250
 MOST_ENDS = 12
 """Of these, ends of games that nobody followed: quick bots play thousands a second."""
 MOST_FOLLOWED = 1000
-TOPIC = b"live"
 KINDS = ("guest", "began", "moved", "ended", "standings", "submission", "tournament")
 """What followers hear. Other types are for the web process itself."""
 OF_GAMES = ("began", "moved", "ended")
 """Of which there may be many; what else happens always has room."""
 
 Event = dict[str, Any]
-Sight = Callable[[Event], Event | None]
-"""What the public sees of an event, None where it sees nothing."""
+Sight = Callable[[Event], tuple[Event | None, Event]]
+"""What the public sees of an event, None where it sees nothing; and what organisers see."""
 
 
 class _Encoded(NamedTuple):
@@ -80,7 +71,7 @@ class Wanted(NamedTuple):
 class Live:
     """The ring of the last batches, and who follows it."""
 
-    def __init__(self, sight: Sight = lambda event: event) -> None:
+    def __init__(self, sight: Sight = lambda event: (event, event)) -> None:
         self._sight = sight
         self._era = f"{time.time_ns() // 1_000_000:x}"
         """Of this process: the numbers of another mean nothing here."""
@@ -103,29 +94,6 @@ class Live:
 
     # In.
 
-    async def listen(self, endpoint: str) -> None:
-        """Take events from the coordinator's socket until cancelled; it may come and go."""
-        context = zmq.asyncio.Context()
-        socket = context.socket(zmq.SUB)
-        socket.set(zmq.RCVHWM, 10_000)
-        socket.set(zmq.LINGER, 0)
-        socket.set(zmq.MAXMSGSIZE, 1024 * 1024)
-        socket.set(zmq.RECONNECT_IVL, 100)
-        socket.set(zmq.RECONNECT_IVL_MAX, 2000)
-        socket.subscribe(TOPIC)
-        try:
-            socket.connect(endpoint)
-            while True:
-                parts = await socket.recv_multipart()
-                event = _read(parts)
-                if event is None:
-                    self.counts["unreadable"] += 1
-                else:
-                    self.tell(event)
-        finally:
-            socket.close()
-            context.destroy(linger=0)
-
     def tell(self, event: Event) -> None:
         """One event; followers hear of it with the next batch."""
         kind = str(event.get("type", ""))
@@ -139,9 +107,9 @@ class Live:
         if len(self._waiting) >= room or self._is_one_too_many(kind, event):
             self.counts["dropped"] += 1
             return
-        seen = self._sight(event)
-        private = _block(kind, event)
-        public = b"" if seen is None else private if seen is event else _block(kind, seen)
+        seen, whole = self._sight(event)
+        private = _block(kind, whole)
+        public = b"" if seen is None else private if seen is whole else _block(kind, seen)
         self._waiting.append(_Encoded(kind, str(event.get("game", "")), public, private))
 
     def _is_one_too_many(self, kind: str, event: Event) -> bool:
@@ -229,65 +197,13 @@ class Live:
         return frame
 
 
+def called_of(event: Event) -> dict[str, str]:
+    """Who is meant by the names in an event's lines, where those are made up."""
+    called = event.get("called")
+    found = called if isinstance(called, dict) else {}
+    return {str(told): str(true) for told, true in list(found.items())[:2] if told}
+
+
 def _block(kind: str, event: Event) -> bytes:
     """One event as lines of the stream, without the blank line that ends it."""
     return b"event: %s\ndata: %s\n" % (kind.encode(), msgspec.json.encode(event))
-
-
-def _read(parts: list[bytes]) -> Event | None:
-    try:
-        event = msgspec.json.decode(parts[-1])
-    except msgspec.MsgspecError:
-        return None
-    return event if isinstance(event, dict) else None
-
-
-def endpoint_of(data: Path) -> str:
-    """Where the coordinator publishes. The name of a socket is short, so the shorter way to it."""
-    path = (data / "live.ipc").absolute()
-    return f"ipc://{min(str(path), os.path.relpath(path), key=len)}"
-
-
-async def stream(
-    live: Live,
-    frames: AsyncIterator[bytes],
-    receive: Receive,
-    send: Send,
-    headers: list[Any],
-    most_s: float,
-) -> None:
-    """Serve one follower until it leaves, is let go, or reads nothing for too long."""
-    live.followers += 1
-    pump = asyncio.ensure_future(_pump(live, frames, send, headers, most_s))
-    leaving = asyncio.ensure_future(_left(receive))
-    try:
-        await asyncio.wait((pump, leaving), return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        live.followers -= 1
-        for task in (pump, leaving):
-            task.cancel()
-            with contextlib.suppress(asyncio.CancelledError, OSError):
-                await task
-
-
-async def _pump(
-    live: Live, frames: AsyncIterator[bytes], send: Send, headers: list[Any], most_s: float
-) -> None:
-    await send({"type": "http.response.start", "status": 200, "headers": headers})
-    ends = asyncio.get_running_loop().time() + most_s
-    with contextlib.suppress(TimeoutError, StopAsyncIteration):
-        while True:
-            async with asyncio.timeout_at(ends):
-                frame = await anext(frames)
-            try:
-                async with asyncio.timeout(STUCK_S):
-                    await send({"type": "http.response.body", "body": frame, "more_body": True})
-            except TimeoutError:
-                live.counts["stuck followers"] += 1
-                return
-    await send({"type": "http.response.body", "body": b"", "more_body": False})
-
-
-async def _left(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass

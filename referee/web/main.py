@@ -21,11 +21,12 @@ import uvicorn
 
 from referee.mistake import BAD_INPUT, REFUSED, Mistake
 from referee.web.app import make_app
+from referee.web.holding import BACKLOG, holding
+from referee.web.holding import hear as hear_loop
 from referee.web.settings import WebSettings, read_settings
 
 GRACE_S = 3
 """For answers that are under way at the end."""
-BACKLOG = 1024
 
 
 class _Server(uvicorn.Server):
@@ -64,8 +65,10 @@ async def _serve(settings: WebSettings) -> None:
             server_header=False,
             date_header=True,
             lifespan="on",
+            http=holding(app.state.site.connections),
             ws="none",
-            timeout_keep_alive=30,
+            backlog=BACKLOG,
+            timeout_keep_alive=settings.limits.idle_s,  # type: ignore[arg-type]
             timeout_graceful_shutdown=GRACE_S,
             h11_max_incomplete_event_size=64 * 1024,
         )
@@ -73,6 +76,7 @@ async def _serve(settings: WebSettings) -> None:
     logging.getLogger("uvicorn.error").addFilter(_is_ours)
     logging.getLogger("python_multipart").setLevel(logging.CRITICAL)
     loop = asyncio.get_running_loop()
+    loop.set_exception_handler(hear_loop)
 
     def stop() -> None:
         app.state.site.live.close()

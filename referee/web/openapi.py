@@ -113,7 +113,14 @@ def _body(takes: type, known: dict[type, Document]) -> Document:
     content[FORM] = {
         "schema": {
             "type": "object",
-            "properties": {"archive": _BYTES, "label": {"type": "string", "maxLength": 80}},
+            "properties": {
+                "archive": {**_BYTES, "description": "The bot's folder, as a tar or zip file."},
+                "label": {
+                    "type": "string",
+                    "maxLength": 80,
+                    "description": "What its authors call this version; may be left out.",
+                },
+            },
             "required": ["archive"],
         }
     }

@@ -22,7 +22,6 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from referee.store.house import House
 from referee.version import __version__
 from referee.web import bodies
 from referee.web.access import (
@@ -30,9 +29,7 @@ from referee.web.access import (
     CSRF_FIELD,
     Needs,
     Visitor,
-    address_of,
     csrf_token,
-    presented_token,
     remember,
 )
 from referee.web.asset import Assets
@@ -40,13 +37,13 @@ from referee.web.endpoint import Call, Endpoint, Nothing
 from referee.web.openapi import FORM
 from referee.web.parlour.parlour import Parlour
 from referee.web.refusal import Refusal, not_allowed
-from referee.web.serving import etag_of, refusal_of
+from referee.web.refusing import refusal_of
+from referee.web.serving import etag_of
 from referee.web.site import Answer, Site
-from referee.web.words import FILTERS
+from referee.web.words import FILTERS, sentence
 
 TEMPLATES = Path(__file__).parent / "templates"
 HTML = "text/html; charset=utf-8"
-FORM_BYTES = 256 * 1024
 
 
 class Page(Struct, frozen=True, kw_only=True):
@@ -58,6 +55,8 @@ class Page(Struct, frozen=True, kw_only=True):
     run: Callable[[Call, Any], dict[str, Any]]
     asks: type[Struct] = Nothing
     needs: Needs = "anyone"
+    open: bool = False
+    """Whether it is there for everybody though reading is closed."""
     before: Callable[[Parlour, Any], Awaitable[None]] | None = None
     """What is waited for first, for a moment. Such a page is another at every look: nobody keeps
     it."""
@@ -72,7 +71,7 @@ class Form(Struct, frozen=True, kw_only=True):
     asks: type[Struct] = Nothing
     needs: Needs = "team"
     uploads: bool = False
-    """Whether a bot's folder may come with it."""
+    """Whether a bot's folder comes with it, as the body of the call."""
     plays: bool = False
     """Whether it is a move in a game, which changes nothing that is kept: anybody who may read may
     send it."""
@@ -109,13 +108,14 @@ class Pages:
     async def show(self, page: Page, request: Request) -> Response:
         site = self._site
         asked = _asked(page, request)
-        visitor = await self._visitor(request)
-        site.door.may_read(visitor, page.needs)
+        visitor = await site.visitor(request)
+        if not page.open:
+            site.door.may_read(visitor, page.needs)
         if page.before is not None:
             await page.before(site.parlour, asked)
 
         async def make() -> Answer:
-            return await site.run(lambda house: self._made(page, asked, visitor, house))
+            return await site.handle(visitor, lambda call: self._made(page, asked, call))
 
         public = visitor.role == "anyone" and page.before is None
         answer = await (site.kept(("page", page.name, asked), make) if public else make())
@@ -128,22 +128,9 @@ class Pages:
             return Response(status_code=304, headers=headers)
         return Response(answer.body, headers=headers, media_type=answer.media_type)
 
-    def _made(self, page: Page, asked: Any, visitor: Visitor, house: House) -> Answer:
-        values = page.run(self._call(visitor, house), asked)
-        body = self.render(page.template, visitor, **values)
+    def _made(self, page: Page, asked: Any, call: Call) -> Answer:
+        body = self.render(page.template, call.visitor, **page.run(call, asked))
         return Answer(body, HTML, etag_of(body))
-
-    def _call(self, visitor: Visitor, house: House) -> Call:
-        site = self._site
-        return Call(
-            visitor=visitor,
-            sight=site.library.sight(visitor),
-            library=site.library,
-            house=house,
-            running=site.running,
-            parlour=site.parlour,
-            followers=site.live.followers,
-        )
 
     def render(self, template: str, visitor: Visitor, **values: Any) -> bytes:
         """Every template has `visitor`, `csrf` for its forms, and whether any would be taken."""
@@ -158,62 +145,60 @@ class Pages:
             "refusal.html",
             Visitor(address=""),
             status=refusal.status,
-            sentence=str(refusal),
+            sentence=sentence(refusal.on_page, refusal.named),
             login=refusal.status in (401, 403),
-            here=request.url.path,
+            here=_where(request),
         )
-        headers = {"Cache-Control": "no-store", **refusal.headers}
-        headers.pop("WWW-Authenticate", None)
-        return Response(body, refusal.status, headers, media_type=HTML)
+        return _refused(body, refusal)
 
     # Changing.
 
     async def take(self, form: Form, request: Request) -> Response:
         site = self._site
         asked = _asked(form, request)
-        visitor = await self._visitor(request)
-        site.door.may_read(visitor, form.needs)
-        fields = await self._fields(request, uploads=form.uploads)
-        csrf = str(fields.get(CSRF_FIELD, ""))
+        visitor = await site.visitor(request)
         if form.plays:
             _must_be_from_here(request)
-            site.door.may_play(visitor, csrf)
+            site.door.may_play(visitor)
         else:
-            site.door.may_change(visitor, form.needs, csrf)
-        where = await site.run(lambda house: form.run(self._call(visitor, house), asked, fields))
+            site.door.may_change(visitor, form.needs)
+        if form.uploads:
+            body, fields = await site.handed_in(request, visitor), FormData()
+        else:
+            body, fields = None, await self._fields(request)
+            site.door.must_be_ours(visitor, str(fields.get(CSRF_FIELD, "")))
+        where = await site.handle(visitor, lambda call: form.run(call, asked, fields), body)
         return RedirectResponse(where, 303)
 
-    async def _fields(self, request: Request, *, uploads: bool = False) -> FormData:
+    async def _fields(self, request: Request) -> FormData:
         media = bodies.media_type(request)
         if media not in (FORM, bodies.PLAIN_FORM):
             raise Refusal(415, f"a form comes as {bodies.PLAIN_FORM} or {FORM}")
-        limit, archive = FORM_BYTES, None
-        if uploads:
-            archive = await self._site.run(lambda house: house.settings.limits().submission_bytes)
-            limit += archive
-        body = await bodies.read_body(request, limit, self._site.settings.limits.body_s, archive)
-        return await bodies.read_form(body, request, limit)
-
-    async def _visitor(self, request: Request) -> Visitor:
-        if not presented_token(request)[0]:
-            return Visitor(address=address_of(request))
-        return await self._site.run(lambda house: self._site.door.visitor(request, house))
+        limits = self._site.settings.limits
+        body = await bodies.read_body(request, limits.body_bytes, limits.body_s)
+        return await bodies.read_form(body, request, limits.body_bytes)
 
     # Logging in.
 
     async def _log_in(self, request: Request) -> Response:
         """A token from our own form, kept in a cookie from now on."""
+        fields = FormData()
         try:
             self._site.door.slow_down(request)
             _must_be_from_here(request)
             fields = await self._fields(request)
             token = str(fields.get("token", "")).strip()
-            self._site.door.try_token(request)
             team = await self._site.run(lambda house: house.teams.of_token(token))
             if team is None:
-                raise Refusal(401, "this token is not known")
+                raise self._site.door.wrong_token(request)
         except Exception as error:
-            return self.refuse(request, refusal_of(error))
+            refusal = refusal_of(error)
+            if not fields:
+                return self.refuse(request, refusal)
+            here = _within(str(fields.get("next", "/")))
+            nobody = Visitor(address="")
+            told = sentence(refusal.on_page)
+            return _refused(self.render("login.html", nobody, here=here, told=told), refusal)
         response = RedirectResponse(_within(str(fields.get("next", "/"))), 303)
         remember(response, token, secure=request.url.scheme == "https")
         return response
@@ -253,6 +238,18 @@ class _Shown:
             response = self._pages.refuse(request, refusal_of(error))
         site.requests[f"page {name}", response.status_code] += 1
         await response(scope, receive, send)
+
+
+def _refused(body: bytes, refusal: Refusal) -> Response:
+    headers = {"Cache-Control": "no-store", **refusal.headers}
+    headers.pop("WWW-Authenticate", None)  # A browser would ask for a name and a password.
+    return Response(body, refusal.status, headers, media_type=HTML)
+
+
+def _where(request: Request) -> str:
+    """The address of a page, to come back to."""
+    query = request.url.query
+    return f"{request.url.path}?{query}" if query else request.url.path
 
 
 def _asked(page: Page | Form, request: Request) -> Struct:

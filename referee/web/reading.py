@@ -6,6 +6,7 @@ until the coordinator writes them anew. All of this is called in threads, severa
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -15,26 +16,35 @@ from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
+from referee.daemon.scoreboard import FILE as SNAPSHOT
 from referee.reports.standings import Standings, read_standings
 from referee.rules.registry import AnyVariant, BadVariant, all_variants, find_variant, is_path
 from referee.store.connect import FILE
 from referee.store.house import House
 from referee.store.house.names import plain
-from referee.store.house.rows import RatingRow, SeasonRow
+from referee.store.house.rows import EntrantRow, RatingRow, SeasonRow, TournamentRow
 from referee.tournament.spec import Spec
 from referee.web.access import Visitor
 from referee.web.leafing import Leaves
-from referee.web.live import Event
+from referee.web.live import Event, called_of
 from referee.web.refusal import Refusal
 from referee.web.sight import Roster, Sight, Veil
 
-SNAPSHOT = "standings.json"
-"""What the coordinator writes into the folder of a season, whole or not at all."""
+_TOURNAMENT = re.compile(r"t([1-9][0-9]{0,8})")
 MOST_SEASONS = 8
 """Whose tables are kept in memory at a time."""
 
 T = TypeVar("T")
+
+
+class Entered(Struct, frozen=True):
+    """What a table shows of a bot beside its games."""
+
+    active: int | None
+    paused: bool
+    disqualified: str | None
 
 
 class Stood(Struct, frozen=True):
@@ -42,10 +52,35 @@ class Stood(Struct, frozen=True):
 
     standings: Standings
     at: str | None = None
+    entrants: dict[int, Entered] | None = None
+    """Of frozen ones, by bot: as it was then. None: as it is now."""
+
+    def entered(self, bot: EntrantRow) -> Entered:
+        now = Entered(bot.active, bot.paused, bot.disqualified)
+        return now if self.entrants is None else self.entrants.get(bot.id, now)
 
 
-class _At(Struct):
+class _Beside(Struct):
+    """What stands beside the tables."""
+
     at: str | None = None
+    entrants: dict[int, Entered] | None = None
+
+
+class Shelf(Struct, frozen=True):
+    """Where games are: a season, or a tournament that the daemon was asked for."""
+
+    name: str
+    """A game is called by this and its own name: `1/12-34`, or `t7/1-203`."""
+    folder: Path
+    season: SeasonRow | None
+    """None for a tournament."""
+    spec: str
+
+    @property
+    def games(self) -> bool:
+        """Whether there are any."""
+        return (self.folder / FILE).is_file()
 
 
 class Kept:
@@ -135,6 +170,24 @@ class Library:
         known = ", ".join(season.name for season in seasons[-20:]) or "none yet"
         raise Refusal(404, f"there is no season {name!r}; there is {known}")
 
+    def shelf(self, name: str | None) -> Shelf:
+        """The season or the tournament whose games are called so, or the latest season. Raises
+        Refusal."""
+        found = _TOURNAMENT.fullmatch(name or "")
+        if found is not None and not any(season.name == name for season in self.seasons()):
+            for row in self.tournaments():
+                if row.id == int(found[1]):
+                    folder = self._house.tournaments.folder(row)
+                    return Shelf(found[0], folder, None, row.spec)
+            raise Refusal(404, f"there is no tournament {found[1]}")
+        season = self.season(name)
+        return Shelf(season.name, self.folder(season), season, season.spec)
+
+    def tournaments(self) -> list[TournamentRow]:
+        return self._small.get(
+            "tournaments", self._house.version_of_data(), self._house.tournaments.all
+        )
+
     def folder(self, season: SeasonRow) -> Path:
         return self._house.seasons.folder(season)
 
@@ -171,59 +224,58 @@ class Library:
     def _frozen(self, season: SeasonRow, until: str) -> Stood | None:
         def read() -> Stood | None:
             text = self._house.seasons.frozen(season)
-            return Stood(_decode(text.encode()).standings, until) if text else None
+            return replace(_decode(text.encode()), at=until) if text else None
 
         return self._standings.get(("frozen", season.name), until, read)
 
     # Games.
 
-    def leaves(self, season: SeasonRow) -> Leaves:
-        """The games of a season, the newest first."""
-        folder = self.folder(season)
-        if _stamp(folder / FILE) is None:
-            raise Refusal(404, f"season {season.name} has no games yet")
-        return self._leaves.get(folder, None, lambda: Leaves(season.name, folder))
+    def leaves(self, shelf: Shelf) -> Leaves:
+        """The games of a season or a tournament that has some, the newest first."""
+        return self._leaves.get(shelf.folder, None, lambda: Leaves(shelf.name, shelf.folder))
 
     # Live events.
 
     def look(self) -> None:
-        """See what the public may see of live events from now on."""
+        """See what is shown of live events from now on."""
         hidden = frozenset(row.name for row in self.seasons() if row.hidden)
-        self._glimpse = (hidden, self.sight(Visitor(address="")))
+        everything = self.sight(Visitor(address="", role="organiser"))
+        self._glimpse = (hidden, self.sight(Visitor(address="")), everything)
 
-    def public_event(self, event: Event) -> Event | None:
-        """What the public sees of a live event. Called in the event loop, so it goes by what `look`
-        has seen."""
-        seasons, sight = self._glimpse
+    def shown(self, event: Event) -> tuple[Event | None, Event]:
+        """What the public sees of a live event, None where that is nothing; and what organisers
+        see. Called in the event loop, so it goes by what `look` has seen."""
+        seasons, public, organiser = self._glimpse
+        whole = _seen(event, organiser)
         hidden = str(event.get("game", "")).partition("/")[0] in seasons
         if hidden and event.get("type") == "moved":
-            return None
+            return None, whole
         if hidden and event.get("type") == "ended":
             told = ("winner", "scores", "ending", "reason", "lines", "at_fault")
             event = {**{key: event[key] for key in event if key not in told}, "hidden": True}
-        if self._veil is None:
-            return event
-        return _veiled(event, sight)
+        elif not public.veiled:
+            return whole, whole
+        return _seen(event, public), whole
 
 
-def _veiled(event: Event, sight: Sight) -> Event:
-    shown = dict(event)
+def _seen(event: Event, sight: Sight) -> Event:
+    """An event with the names that somebody knows."""
+    called = called_of(event)
+    if not called and not sight.veiled:
+        return event
+    shown = {key: event[key] for key in event if key != "called"}
     players = event.get("players")
-    names = [str(name) for name in players] if isinstance(players, list) else []
-    if names:
-        shown["players"] = [sight.called(name) for name in names]
+    if isinstance(players, list):
+        shown["players"] = [sight.called(str(name)) for name in players]
     for key in ("name", "bot"):
         if isinstance(event.get(key), str):
             shown[key] = sight.called(event[key])
     if isinstance(event.get("lines"), list):
-        put = sight.in_text(
-            [*sight.roster.called, *(bot.name for bot in sight.roster.bots.values())]
-        )
-        shown["lines"] = [put(str(line)) for line in event["lines"]]
+        shown["lines"] = sight.lines([str(line) for line in event["lines"]], called)
     return shown
 
 
-def variants_of(season: SeasonRow) -> tuple[list[str], str]:
+def variants_of(season: SeasonRow | Shelf) -> tuple[list[str], str]:
     """The variants of a season by name, and what a bot has for a move."""
     try:
         spec = _spec_of(season)
@@ -242,7 +294,7 @@ def called(variant: str) -> str:
         return Path(variant).stem
 
 
-def _spec_of(season: SeasonRow) -> Spec:
+def _spec_of(season: SeasonRow | Shelf) -> Spec:
     return msgspec.json.decode(season.spec, type=Spec)
 
 
@@ -252,9 +304,8 @@ def _read_snapshot(folder: Path) -> Stood:
 
 def _decode(text: bytes) -> Stood:
     try:
-        return Stood(
-            msgspec.json.decode(text, type=Standings), msgspec.json.decode(text, type=_At).at
-        )
+        beside = msgspec.json.decode(text, type=_Beside)
+        return Stood(msgspec.json.decode(text, type=Standings), beside.at, beside.entrants)
     except msgspec.MsgspecError as error:
         raise Refusal(503, f"the standings cannot be read: {error}") from None
 
@@ -268,4 +319,4 @@ def _stamp(path: Path) -> tuple[int, int, int] | None:
     return stat.st_mtime_ns, stat.st_size, stat.st_ino
 
 
-__all__ = ["Kept", "Library", "Sight", "Stood", "called", "variants_of"]
+__all__ = ["Kept", "Library", "Shelf", "Sight", "Stood", "called", "variants_of"]

@@ -28,11 +28,20 @@ class Refusal(Exception):
     """A request that is not served; the message is for whoever sent it."""
 
     def __init__(
-        self, status: int, sentence: str, headers: Mapping[str, str] | None = None
+        self,
+        status: int,
+        sentence: str,
+        headers: Mapping[str, str] | None = None,
+        *,
+        on_page: str = "",
     ) -> None:
         super().__init__(sentence)
         self.status = status
         self.headers = dict(headers or {})
+        self.on_page = on_page or sentence
+        """The same for somebody at a browser."""
+        self.named = False
+        """Whether it begins with the name of a bot."""
 
 
 class Told(msgspec.Struct, frozen=True):

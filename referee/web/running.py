@@ -11,7 +11,9 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from referee.web.live import Event
+from msgspec import Struct
+
+from referee.web.live import Event, called_of
 from referee.web.shapes import LiveGame
 
 MOST_GAMES = 300
@@ -20,12 +22,20 @@ MOST_GUESTS = 5000
 FORGOTTEN_S = 600.0
 
 
+class Heard(Struct, frozen=True):
+    """A running game as the coordinator tells it."""
+
+    game: LiveGame
+    called: dict[str, str]
+    """Who is meant by the names in its lines, where those are made up."""
+
+
 class Running:
     """Hears every event; asked by handlers in other threads, who get copies."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
-        self._games: OrderedDict[str, tuple[float, LiveGame]] = OrderedDict()
+        self._games: OrderedDict[str, tuple[float, Heard]] = OrderedDict()
         self._guests: OrderedDict[str, None] = OrderedDict()
         self.counters: dict[str, float | dict[str, float]] = {}
         """What the coordinator counts, for /metrics."""
@@ -41,10 +51,12 @@ class Running:
                         moves=0,
                         lines=_lines(event),
                         scores=None,
-                    )
+                    ),
+                    called_of(event),
                 )
             case {"type": "moved", "game": str(game)} if game in self._games:
-                self._put(_moved(self._games[game][1], event))
+                heard = self._games[game][1]
+                self._put(_moved(heard.game, event), heard.called)
             case {"type": "ended", "game": str(game)}:
                 self._games.pop(game, None)
             case {"type": "guest", "name": str(name), "state": "arrived"}:
@@ -62,9 +74,9 @@ class Running:
                     if isinstance(value, int | float | dict)
                 }
 
-    def _put(self, game: LiveGame) -> None:
+    def _put(self, game: LiveGame, called: dict[str, str]) -> None:
         now = self._now()
-        self._games[game.game] = (now, game)
+        self._games[game.game] = (now, Heard(game, called))
         self._games.move_to_end(game.game)
         while self._games:
             oldest, (heard, _) = next(iter(self._games.items()))
@@ -72,7 +84,7 @@ class Running:
                 break
             del self._games[oldest]
 
-    def games(self) -> list[LiveGame]:
+    def games(self) -> list[Heard]:
         """The one heard of last first."""
         since = self._now() - FORGOTTEN_S
         return [game for heard, game in reversed(list(self._games.values())) if heard >= since]

@@ -48,6 +48,14 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Of any body but that of a submission, for which the house has a limit of its own."""
     body_s: float = 60.0
     """For a body to arrive."""
+    head_s: float = 10.0
+    """For the head of a request to arrive, from the moment when its connection is there."""
+    idle_s: float = 30.0
+    """Between two requests of a connection."""
+    connections: int = 10_000
+    """All together, and never more than there are descriptors for."""
+    connections_of_one: int = 5_000
+    """From one address."""
 
 
 class WebSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

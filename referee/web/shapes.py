@@ -18,6 +18,13 @@ from referee.store.house.rows import (
 from referee.web import patterns
 
 SeasonName = Annotated[str, Meta(pattern=patterns.SEASON, description="The name of a season.")]
+ShelfName = Annotated[
+    str,
+    Meta(
+        pattern=patterns.SEASON,
+        description="The name of a season, or `t` and the number of a tournament: `t7`.",
+    ),
+]
 GameName = Annotated[
     str,
     Meta(
@@ -234,7 +241,7 @@ class GameTold(Struct, frozen=True, kw_only=True):
     """A finished game in a list."""
 
     game: str
-    """`SEASON/PAIRING-NUMBER`."""
+    """`SEASON/PAIRING-NUMBER`, or `tTOURNAMENT/PAIRING-NUMBER`."""
     variant: str
     started: str
     players: tuple[str, str]

@@ -1,9 +1,13 @@
 """What one visitor is shown of things: which names, whose notes, which games.
 
-Everything that leaves the process passes here. An organiser sees all. A team sees the notes and the
-stderr of its own bots. While the public scoreboard is frozen, nobody else sees what was played
-since. Where the ladder is anonymous, the bots of other teams have made-up names, the same on every
-page and for everybody, and their true ones lead nowhere.
+An organiser sees all. A team sees the notes and the stderr of its own bots. While the public
+scoreboard is frozen, tables and lists of games are for everybody else those of that moment, and a
+later game is shown to the teams of its two bots alone, by its name. Where the ladder is anonymous,
+the bots of other teams have made-up names, the same on every page and for everybody, and their true
+ones lead nowhere.
+
+Rows and records are shown by handlers, which ask here; live events by `Library.shown`; what is
+refused by `refusing`. Text is never searched for names: a bot may be called as any word is.
 """
 
 from __future__ import annotations
@@ -11,7 +15,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -20,11 +24,11 @@ from msgspec.structs import replace
 
 from referee.record import BotInfo, Record
 from referee.reports.export import without_notes
+from referee.store.house.copying import VEIL
 from referee.store.house.names import plain
 from referee.store.house.rows import EntrantRow, SeasonRow, VersionRow
 from referee.web.access import Visitor
 
-KEY_FILE = "veil.key"
 _VERSION = re.compile(r"(.*) v(\d+)", re.DOTALL)
 
 
@@ -48,7 +52,7 @@ class Veil:
     """Made-up names. Whoever does not know the key cannot tell whose they are."""
 
     def __init__(self, data: Path) -> None:
-        self._key = _key(data / KEY_FILE)
+        self._key = _key(data / VEIL)
 
     def name(self, bot: str) -> str:
         digest = hashlib.blake2b(plain(bot).encode(), key=self._key, digest_size=4)
@@ -72,6 +76,11 @@ class Sight:
         self.roster = roster
         self._veil = None if visitor.organiser else veil
 
+    @property
+    def veiled(self) -> bool:
+        """Whether there are names that this visitor is not told."""
+        return self._veil is not None
+
     # Names.
 
     def bot_name(self, bot: EntrantRow) -> str:
@@ -92,6 +101,10 @@ class Sight:
     def team_name(self, bot: EntrantRow) -> str | None:
         return None if self._veil and not self.visitor.owns(bot.team) else bot.team_name
 
+    def label(self, version: VersionRow) -> str:
+        """What its authors call it, which may tell who they are."""
+        return "" if self._veil and not self.visitor.owns(version.team) else version.label
+
     def find_bot(self, name: str) -> EntrantRow | None:
         """The bot that this visitor calls so."""
         bot = self.roster.bot(name)
@@ -103,11 +116,19 @@ class Sight:
             (each for each in self.roster.bots.values() if self.bot_name(each) == name), None
         )
 
+    def begins_with_name(self, sentence: str) -> bool:
+        """Whether it begins with a bot's name, as this visitor knows it."""
+        shown = map(self.bot_name, self.roster.bots.values())
+        return any(sentence.startswith((f"{name} ", f"{name}'")) for name in shown)
+
     # Games.
 
-    def until(self, season: SeasonRow) -> str | None:
-        """The moment after which games of a season are not shown; None where all are."""
-        return season.frozen_at if season.hidden and not self.visitor.organiser else None
+    def until(self, season: SeasonRow | None) -> str | None:
+        """The moment after which games of a season are not shown; None where all are, as in a
+        tournament."""
+        if season is None or not season.hidden or self.visitor.organiser:
+            return None
+        return season.frozen_at
 
     def own_seats(self, record: Record) -> tuple[int, ...]:
         """The seats whose notes and stderr are this visitor's to read."""
@@ -115,9 +136,9 @@ class Sight:
 
     def owns_player(self, name: str) -> bool:
         version = self.roster.called.get(name)
-        if version is None:
-            return self.visitor.organiser
-        return self.visitor.owns(self.roster.bot_of(version).team)
+        # In a tournament a bot is called by its own name.
+        bot = self.roster.bot(name) if version is None else self.roster.bot_of(version)
+        return self.visitor.organiser if bot is None else self.visitor.owns(bot.team)
 
     def record(self, record: Record) -> Record:
         """The record without what is others' alone."""
@@ -131,12 +152,13 @@ class Sight:
         )
         return replace(shown, players=names, bots=bots)
 
-    def in_text(self, names: list[str]) -> Callable[[str], str]:
-        """A function that puts the names that are shown in the place of these."""
-        shown = {name: self.called(name) for name in names if self.called(name) != name}
-        if not shown:
-            return lambda text: text
-        pattern = re.compile(
-            "|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in sorted(shown, key=len)[::-1])
-        )
-        return lambda text: pattern.sub(lambda found: shown[found[0]], text)
+    def lines(self, lines: list[str], called: Mapping[str, str]) -> list[str]:
+        """The lines of a game that is being played. `called` are the two by what they are called in
+        them, where these are names that nobody else has; where there are none, the lines have the
+        true ones, and nobody could tell them from other words."""
+        if not called:
+            return [] if self.veiled else lines
+        pattern = "|".join(map(re.escape, called))
+        return [
+            re.sub(pattern, lambda found: self.called(called[found[0]]), line) for line in lines
+        ]

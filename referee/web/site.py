@@ -14,19 +14,24 @@ from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Awaitable, Callable, Hashable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from msgspec import Struct
+from starlette.requests import Request
 
 from referee.mistake import Mistake
 from referee.store.house import House
-from referee.web.access import Door
+from referee.web.access import Door, Visitor, address_of, presented_token
+from referee.web.endpoint import Call, HandedIn
+from referee.web.holding import Connections
 from referee.web.live import Live
 from referee.web.parlour.parlour import Parlour
 from referee.web.reading import Library
 from referee.web.refusal import Refusal
+from referee.web.refusing import refusal_of
 from referee.web.running import Running
 from referee.web.settings import WebSettings
+from referee.web.uploading import Uploads
 
 THREADS = 4
 KEEP_S = 1.0
@@ -53,11 +58,13 @@ class Site:
     def __init__(self, settings: WebSettings) -> None:
         self.settings = settings
         self.door = Door(settings)
+        self.connections = Connections(settings.limits)
         self._house = House.open(settings.data)
         self.library = Library(settings.data, self._house, anonymous=settings.anonymous)
-        self.live = Live(self.library.public_event)
+        self.live = Live(self.library.shown)
         self.running = Running()
         self.parlour = Parlour(settings.limits)
+        self._uploads = Uploads()
         self.live.listeners.append(self.running.hear)
         self.requests: Counter[tuple[str, int]] = Counter()
         """By endpoint and status."""
@@ -72,6 +79,7 @@ class Site:
     def close(self) -> None:
         self.live.close()
         self.parlour.close()
+        self._uploads.close()
         self._threads.shutdown(wait=True, cancel_futures=True)
         for house in [*self._all_houses, self._house]:
             house.close()
@@ -80,6 +88,48 @@ class Site:
         """Call a function in one of the threads, with that thread's connection to the house."""
         return await asyncio.get_running_loop().run_in_executor(
             self._threads, lambda: function(self._of_thread())
+        )
+
+    async def visitor(self, request: Request) -> Visitor:
+        """Who sent a request. Raises Refusal for a token that is not known."""
+        if not presented_token(request)[0]:
+            return Visitor(address=address_of(request))
+        return await self.run(lambda house: self.door.visitor(request, house))
+
+    async def handle(self, visitor: Visitor, function: Callable[[Call], T], body: Any = None) -> T:
+        """Call a handler for a visitor. Every handler is called here, and what the house refuses it
+        leaves in words that this visitor may read. Raises Refusal."""
+
+        def handled(house: House) -> T:
+            call = Call(
+                visitor=visitor,
+                sight=self.library.sight(visitor),
+                library=self.library,
+                house=house,
+                running=self.running,
+                parlour=self.parlour,
+                followers=self.live.followers,
+                body=body,
+            )
+            try:
+                return function(call)
+            except (Mistake, Refusal) as error:
+                refusal = refusal_of(error, veiled=call.sight.veiled)
+                refusal.named = call.sight.begins_with_name(str(refusal))
+                raise refusal from None
+
+        return await self.run(handled)
+
+    async def handed_in(self, request: Request, visitor: Visitor, csrf: str = "") -> HandedIn:
+        """The bot's folder that a visitor who may hand one in has sent; `csrf` is what came with
+        the request itself. Raises Refusal."""
+        limit = await self.run(lambda house: house.settings.limits().submission_bytes)
+        return await self._uploads.take(
+            request,
+            visitor.key,
+            limit,
+            self.settings.limits.body_s,
+            lambda in_form: self.door.must_be_ours(visitor, csrf or in_form),
         )
 
     async def watch(self) -> None:

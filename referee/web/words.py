@@ -78,6 +78,17 @@ def thousands(number: int) -> str:
     return f"{number:,}".replace(",", "\N{NO-BREAK SPACE}")
 
 
+def sentence(text: str, named: bool = False) -> str:
+    """As it stands alone; where it begins with a name, that stays as it is.
+
+    >>> sentence("there is no bot 'x'"), sentence("rocky does not play.", named=True)
+    ("There is no bot 'x'.", 'rocky does not play.')
+    """
+    if not named:
+        text = f"{text[:1].upper()}{text[1:]}"
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
 def seconds_of(stamp: str) -> float:
     """A time as a number, to be drawn."""
     return datetime.fromisoformat(stamp).timestamp()

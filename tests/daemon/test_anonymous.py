@@ -90,5 +90,11 @@ def test_viewers_are_told_one_name_from_the_first_move_to_the_end(tmp_path: Path
                 assert not any(name in said_to(bot) for name in TRUE)
         assert set(game["began"]["players"]) == {"alpha v1", "beta v1"}
         assert game["began"]["players"] == game["ended"]["players"]
-        assert "bot-" not in str(game)
+        called = game["began"]["called"]
+        assert sorted(called.values()) == ["alpha v1", "beta v1"]
+        assert game["moved"]["called"] == called
+        assert all(re.fullmatch("bot-[0-9a-f]{6}", name) for name in called)
+        lines = str(game["moved"]["lines"])
+        assert any(name in lines for name in called)
+        assert not any(name in lines for name in TRUE)
         assert daemon.stop() == 0, daemon.said

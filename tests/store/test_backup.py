@@ -88,9 +88,11 @@ def _unpack_by_hand(data: Path) -> None:
 def test_keys_can_be_left_out(tmp_path: Path) -> None:
     with House.open(tmp_path / "data") as house:
         (tmp_path / "data/server.key").write_text("secret")
+        (tmp_path / "data/veil.key").write_text("made-up names")
         assert not back_up(house, tmp_path / "it.tar", keys=False).keys
     restore(tmp_path / "it.tar", tmp_path / "again")
     assert not (tmp_path / "again/server.key").exists()
+    assert (tmp_path / "again/veil.key").read_text() == "made-up names"
 
 
 def _cut(path: Path) -> None:

@@ -43,7 +43,7 @@ def test_a_frozen_table_is_what_the_public_sees_until_it_is_revealed(house: Hous
         house.seasons.reveal("1", by="me")
     frozen = house.seasons.freeze("1", '{"a":1}', by="me")
     assert (frozen.state, frozen.hidden) == ("frozen", True)
-    assert house.seasons.frozen(frozen) == '{"a":1}'
+    assert house.seasons.frozen(frozen) == '{"a":1,"entrants":{}}'
     with pytest.raises(Conflict, match="is frozen already"):
         house.seasons.freeze("1", '{"a":2}', by="me")
     assert house.seasons.reveal("1", by="me").state == "open"
@@ -61,6 +61,12 @@ def test_a_season_is_called_what_a_folder_can_be_called(house: House, name: str)
     with pytest.raises(HouseMistake, match="a season's name has"):
         house.seasons.start("{}", name, by="me")
     assert house.seasons.all() == []
+
+
+def test_a_season_is_not_called_as_a_tournament_is(house: House) -> None:
+    with pytest.raises(HouseMistake, match="games of tournaments are called so"):
+        house.seasons.start("{}", "t7", by="me")
+    assert house.seasons.start("{}", "t7a", by="me").name == "t7a"
 
 
 def test_ratings_are_kept_a_minute_apart(house: House, reds: TeamRow, clock: Clock) -> None:

@@ -114,7 +114,12 @@ def test_bodies_that_are_not_taken(shared: Served) -> None:
     path, token = "/api/v1/bots/red/disqualify", contest.organiser
     as_json = {"Content_Type": "application/json"}
     assert web.post(path, b"reason=x", token).status == 415
-    assert web.post(path, b"", token, **as_json).status == 400
+    for nothing in (b"", b" \n"):
+        reply = web.post(path, nothing, token, **as_json)
+        assert (reply.status, reply.error) == (
+            400,
+            "the body is empty: a JSON object is expected",
+        )
     assert web.post(path, b"[" * 100_000, token, **as_json).status in (400, 413)
     assert web.post(path, b"[" * 60_000, token, **as_json).status == 400
     assert web.post(path, b'{"reason": "\xff"}', token, **as_json).status == 400

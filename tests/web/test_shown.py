@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 import pytest
 
 from referee.reports.standings import read_standings
 from referee.store.database import Store
 from referee.store.house import House
-from tests.web.contest import GAMES, Contest
+from tests.web.contest import GAMES, Contest, hand_in
 from tests.web.serving import query, serving, until
 
 
@@ -53,6 +55,39 @@ def test_a_frozen_season(own: Contest) -> None:
             house.seasons.reveal("1", by="tests")
         assert web.read("/standings")["frozen"] is False
         assert len(web.read("/games" + query(limit="500"))["games"]) == len(games)
+
+
+def test_a_frozen_table_stays_as_it_was(own: Contest) -> None:
+    freeze(own, "2100-01-01T00:00:00.000Z")
+    with serving(own.data) as web:
+
+        def tables(token: str = "") -> list[object]:
+            asked = ("/standings", "/standings?versions=all", "/head-to-head?variant=duel")
+            return [web.read(path, token) for path in asked] + [
+                web.read("/bots/red", token)["standings"],
+                [
+                    re.findall(r"<tbody>.*?</tbody>", web.get(page).body.decode(), re.DOTALL)[0]
+                    for page in ("/", "/head-to-head")
+                ],
+            ]
+
+        public, organiser = tables(), tables(own.organiser)
+        assert "red v2" in str(public)
+        with House.open(own.data) as house:
+            hand_in(house, "red")
+            hand_in(house, "blue")
+            house.versions.activate("blue", 1, by="tests")
+            house.bots.pause("red", by="tests")
+            house.bots.disqualify("blue", "plays by telephone", by="tests")
+        until(lambda: tables(own.organiser) != organiser, "organisers see nothing of it")
+        assert tables() == public
+        assert tables(own.viewer)[0] == public[0]
+        assert "telephone" in str(web.read("/standings", own.organiser))
+        with House.open(own.data) as house:
+            house.seasons.reveal("1", by="tests")
+        until(lambda: "telephone" in str(web.read("/standings")), "it is not revealed")
+        rows = web.read("/standings")["tables"][0]["rows"]
+        assert [row["name"] for row in rows] == ["blue v1"]
 
 
 def test_names_that_are_made_up(own: Contest) -> None:

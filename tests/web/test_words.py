@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import doctest
+import html
 import re
 from typing import Any
 
 import msgspec
 import pytest
 
+from referee.store.house import House
 from referee.web import endpoint, patterns
 from referee.web.pages import PAGES
 from referee.web.patterns import EXPECTED
 from referee.web.table import ENDPOINTS
 from tests.web.contest import Contest
-from tests.web.serving import Web, serving
+from tests.web.serving import Reply, Web, serving
 
 RAW = re.compile(r"[\^$]|regex|Expected|`(str|int|object|null)\b")
 
@@ -65,10 +67,10 @@ def test_addresses_that_do_not_fit(own: Contest) -> None:
     with serving(own.data) as web:
         for address, (status, told) in ADDRESSES.items():
             reply = web.get(address.replace(" ", "%20"))
-            said = _said(reply.body.decode())
-            assert reply.status == status, (address, said)
-            assert told in said, address
-            assert RAW.search(said) is None, (address, said)
+            sentence = said(reply)
+            assert reply.status == status, (address, sentence)
+            assert told in sentence, address
+            assert RAW.search(sentence) is None, (address, sentence)
         _bodies_that_do_not_fit(web, own)
 
 
@@ -88,7 +90,19 @@ def _bodies_that_do_not_fit(web: Web, own: Contest) -> None:
         assert "enum" not in reply.error
 
 
-def _said(body: str) -> str:
+def said(reply: Reply) -> str:
     """The sentence, of a page or of JSON."""
-    found = re.search(r'<p class="told">(.*?)</p>', body)
-    return (found[1] if found else body).replace("&#39;", "'")
+    body = reply.body.decode()
+    found = re.search(r'<p class="told"[^>]*>(.*?)(?: <span class="soft">.*?)?</p>', body)
+    return html.unescape(found[1] if found else body)
+
+
+def test_the_name_of_a_bot_is_not_capitalised(own: Contest) -> None:
+    with House.open(own.data) as house:
+        house.bots.disqualify("red", "plays by telephone", by="tests")
+    with serving(own.data) as web:
+        plain = {"Content_Type": "application/x-www-form-urlencoded"}
+        reply = web.post("/bots/red/resume", b"", own.reds, **plain)
+        assert reply.status == 409
+        assert said(reply).startswith("red is disqualified")
+        assert said(web.get("/bots/nobody")) == "There is no bot 'nobody'."

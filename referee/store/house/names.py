@@ -12,6 +12,7 @@ LONGEST = 50
 """Shorter than a bot's own name may be: the number of a version comes after it."""
 _VERSION = re.compile(r".* v\d+")
 _SEASON = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
+_TOURNAMENT = re.compile(r"t[0-9]+")
 
 
 def plain(name: str) -> str:
@@ -48,6 +49,8 @@ def must_be_season_name(name: str) -> str:
             "a season's name has up to 40 of the letters a to z, digits, - and _, "
             f"and starts with a letter or digit, not {name[:80]!r}"
         )
+    if _TOURNAMENT.fullmatch(name):
+        raise HouseMistake(f"a season is not called {name!r}: games of tournaments are called so")
     return name
 
 

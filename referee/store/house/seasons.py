@@ -8,6 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from referee.store.house.books import Books
 from referee.store.house.mistakes import Conflict, Unknown
 from referee.store.house.names import must_be_season_name
@@ -58,7 +60,8 @@ class Seasons:
         return self._books.data / FOLDER / season.name
 
     def frozen(self, season: SeasonRow) -> str | None:
-        """The standings that were frozen, as JSON; None where none were."""
+        """The standings that were frozen, as JSON; None where none were. Beside what `freeze` was
+        given it has `entrants`: which version of every bot played then, and who did not."""
         found = self._books.first("SELECT frozen FROM season WHERE id = ?", (season.id,))
         return None if found is None else found[0]
 
@@ -92,10 +95,20 @@ class Seasons:
             self._books.write(
                 "UPDATE season SET state = 'frozen', frozen_at = ?, frozen = ?, revealed = 0 "
                 "WHERE id = ?",
-                (self._books.now(), standings, season.id),
+                (self._books.now(), self._with_entrants(standings), season.id),
             )
             self._books.journal(by, f"froze the season {name}")
             return self.named(name)
+
+    def _with_entrants(self, standings: str) -> str:
+        """What a table shows of bots beside their games stays as it was, too."""
+        rows = self._books.rows("SELECT id, active, paused, disqualified FROM bot ORDER BY id")
+        entrants = {
+            str(number): {"active": active, "paused": bool(paused), "disqualified": why}
+            for number, active, paused, why in rows
+        }
+        found = msgspec.json.decode(standings, type=dict[str, msgspec.Raw])
+        return msgspec.json.encode({**found, "entrants": entrants}).decode()
 
     def reveal(self, name: str, *, by: str) -> SeasonRow:
         """The public sees the true standings again."""

@@ -14,6 +14,7 @@ from referee.web.shapes import (
     Limit,
     Number,
     SeasonName,
+    ShelfName,
     VariantName,
 )
 
@@ -34,7 +35,7 @@ class OfTwo(Struct, frozen=True):
 
 
 class GamesAsked(Struct, frozen=True):
-    season: SeasonName | None = None
+    season: ShelfName | None = None
     variant: VariantName | None = None
     bot: BotName | None = None
     against: BotName | None = None
@@ -43,7 +44,7 @@ class GamesAsked(Struct, frozen=True):
 
 
 class OneGame(Struct, frozen=True):
-    season: SeasonName
+    season: ShelfName
     game: GameName
 
 

@@ -5,19 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from referee.record import Record
 from referee.reports.html.games import Teller
-from referee.store.house.rows import EntrantRow, SeasonRow, VersionRow
+from referee.store.house.rows import EntrantRow, VersionRow
 from referee.store.rows import PairingRow, RulingRow
 from referee.web.api import ladder
 from referee.web.endpoint import Call, Nothing
 from referee.web.leafing import Heading, Leaf
+from referee.web.reading import Shelf
 from referee.web.refusal import Refusal
 from referee.web.shapes import (
     GamePage,
     Games,
     GameTold,
-    LiveGame,
     LiveGames,
     Log,
     Logs,
@@ -34,22 +36,22 @@ SHOWN_BYTES = 64 * 1024
 
 def page(call: Call, asked: Any) -> Games:
     """The newest games first, a page at a time."""
-    season = call.library.season(asked.season)
+    shelf = call.library.shelf(asked.season)
     first = None if asked.bot is None else ladder.must_find(call, asked.bot)
     second = None if asked.against is None else ladder.must_find(call, asked.against)
-    if not (call.library.folder(season) / "tournament.db").is_file():
+    if not shelf.games:
         return Games(games=[], next=None)
-    leaves = call.library.leaves(season)
+    leaves = call.library.leaves(shelf)
     versions = call.sight.roster.versions
 
     def wanted(pairing: PairingRow) -> bool:
         bots = _bot_of(versions, pairing.first), _bot_of(versions, pairing.second)
         return asked.variant in (None, pairing.variant) and _meets(bots, first, second)
 
-    until = call.sight.until(season)
+    until = call.sight.until(shelf.season)
     found, more = leaves.page(wanted, _read_cursor(asked.before), until, asked.limit)
     told = [
-        _told(call, season, leaf, heading, ruling) for leaf, heading, ruling in leaves.read(found)
+        _told(call, shelf, leaf, heading, ruling) for leaf, heading, ruling in leaves.read(found)
     ]
     return Games(games=told, next=_cursor(found[-1]) if more else None)
 
@@ -79,11 +81,11 @@ def _read_cursor(text: str | None) -> Leaf | None:
 
 
 def _told(
-    call: Call, season: SeasonRow, leaf: Leaf, heading: Heading, ruling: RulingRow | None
+    call: Call, shelf: Shelf, leaf: Leaf, heading: Heading, ruling: RulingRow | None
 ) -> GameTold:
     first, second = heading.players
     return GameTold(
-        game=f"{season.name}/{leaf.pairing}-{leaf.number}",
+        game=f"{shelf.name}/{leaf.pairing}-{leaf.number}",
         variant=heading.variant,
         started=heading.started,
         players=(call.sight.called(first), call.sight.called(second)),
@@ -107,38 +109,38 @@ def _ruling(row: RulingRow | None) -> RulingTold | None:
 
 
 def game(call: Call, asked: Any) -> GamePage:
-    season, record, ruling = must_find(call, asked.season, asked.game)
+    shelf, record, ruling = must_find(call, asked.season, asked.game)
     return GamePage(
-        game=f"{season.name}/{asked.game}",
-        season=season.name,
+        game=f"{shelf.name}/{asked.game}",
+        season=shelf.name,
         ruling=_ruling(ruling),
         yours=list(call.sight.own_seats(record)),
         record=call.sight.record(record),
     )
 
 
-def must_find(call: Call, name: str, game: str) -> tuple[SeasonRow, Record, RulingRow | None]:
+def must_find(call: Call, name: str, game: str) -> tuple[Shelf, Record, RulingRow | None]:
     """A game that the visitor may see. Raises Refusal."""
-    season = call.library.season(name)
+    shelf = call.library.shelf(name)
     found = None
-    if (call.library.folder(season) / "tournament.db").is_file():
+    if shelf.games:
         pairing, _, number = game.partition("-")
-        found = call.library.leaves(season).game(int(pairing), int(number))
+        found = call.library.leaves(shelf).game(int(pairing), int(number))
     if found is None:
         raise Refusal(404, f"there is no game {name}/{game}")
     record, ruling = found
-    until = call.sight.until(season)
+    until = call.sight.until(shelf.season)
     if until is not None and record.started > until and not call.sight.own_seats(record):
         raise Refusal(404, f"game {name}/{game} is not shown before season {name} is revealed")
-    return season, record, ruling
+    return shelf, record, ruling
 
 
 def story(call: Call, asked: Any) -> StoryTold:
-    season, record, _ = must_find(call, asked.season, asked.game)
+    shelf, record, _ = must_find(call, asked.season, asked.game)
     shown = call.sight.record(record)
     opening, steps, ending = Teller().tell(shown, words=True)
     return StoryTold(
-        game=f"{season.name}/{asked.game}",
+        game=f"{shelf.name}/{asked.game}",
         variant=shown.variant,
         players=shown.players,
         winner=shown.winner,
@@ -159,11 +161,11 @@ def _play(play: list[int | str]) -> Play:
 
 
 def stderr(call: Call, asked: Any) -> Logs:
-    season, record, _ = must_find(call, asked.season, asked.game)
+    shelf, record, _ = must_find(call, asked.season, asked.game)
     own = [record.players[seat] for seat in call.sight.own_seats(record)]
     if not own:
         raise Refusal(403, "stderr is shown to the team of a bot alone, and neither is yours")
-    folder = call.library.folder(season) / LOGS / record.variant
+    folder = shelf.folder / LOGS / record.variant
     ways = [names(call, name) for name in record.players]
     found: list[Log] = []
     for name in own:
@@ -184,10 +186,11 @@ def bot_stderr(call: Call, asked: Any) -> Logs:
     row = ladder.must_find(call, asked.bot)
     if not call.visitor.owns(row.team):
         raise Refusal(
-            403, f"stderr is shown to the team of a bot alone, and {row.name} is another's"
+            403,
+            "stderr is shown to the team of a bot alone, "
+            f"and {call.sight.bot_name(row)} is another's",
         )
-    season = call.library.season(asked.season)
-    folder = call.library.folder(season) / LOGS
+    folder = call.library.shelf(asked.season).folder / LOGS
     # A name has no character that means anything in a pattern but these.
     called = [row.name, *(v.name for v in call.sight.roster.versions.values() if v.bot == row.id)]
     logs = [
@@ -221,18 +224,14 @@ def _log(name: str, path: Path) -> Log:
 
 def live(call: Call, _: Nothing) -> LiveGames:
     hidden = {season.name for season in call.library.seasons() if call.sight.until(season)}
-    put = call.sight.in_text(list(call.sight.roster.called))
     return LiveGames(
         [
-            LiveGame(
-                game=each.game,
-                variant=each.variant,
-                players=(call.sight.called(each.players[0]), call.sight.called(each.players[1])),
-                moves=each.moves,
-                lines=[put(line) for line in each.lines],
-                scores=each.scores,
+            replace(
+                heard.game,
+                players=tuple(map(call.sight.called, heard.game.players)),
+                lines=call.sight.lines(heard.game.lines, heard.called),
             )
-            for each in call.running.games()
-            if each.game.partition("/")[0] not in hidden
+            for heard in call.running.games()
+            if heard.game.game.partition("/")[0] not in hidden
         ]
     )

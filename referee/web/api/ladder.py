@@ -11,7 +11,7 @@ from referee.store.browsing import met_by
 from referee.store.database import Store
 from referee.store.house.rows import EntrantRow, RatingRow, SeasonRow, VersionRow
 from referee.web.endpoint import Call
-from referee.web.reading import variants_of
+from referee.web.reading import Stood, variants_of
 from referee.web.refusal import Refusal
 from referee.web.shapes import (
     BotTold,
@@ -59,7 +59,7 @@ def ladder(
         before = Before(call, season, since)
         for table in stood.standings.tables:
             if variant is None or table.variant == variant:
-                rows = _rows(table, call.sight, before, everybody=everybody)
+                rows = _rows(table, stood, call.sight, before, everybody=everybody)
                 tables.append(LadderTable(variant=table.variant, rows=rows))
     if variant is not None and not tables and variant not in variants_of(season)[0]:
         raise Refusal(404, f"there is no variant {variant!r} in season {season.name}")
@@ -96,14 +96,16 @@ class Before:
         return {version: rank for rank, (_, version) in enumerate(ordered, start=1)}
 
 
-def _rows(table: VariantTable, sight: Sight, before: Before, *, everybody: bool) -> list[LadderRow]:
+def _rows(
+    table: VariantTable, stood: Stood, sight: Sight, before: Before, *, everybody: bool
+) -> list[LadderRow]:
     known: list[tuple[Row, VersionRow, EntrantRow]] = []
     for row in table.rows:
         version = sight.roster.called.get(row.name)
         if version is None:
             continue
         bot = sight.roster.bot_of(version)
-        if everybody or bot.active == version.id:
+        if everybody or stood.entered(bot).active == version.id:
             known.append((row, version, bot))
     ranks = before.ranks((version.id for _, version, _ in known), table.variant)
     found: list[LadderRow] = []
@@ -111,6 +113,7 @@ def _rows(table: VariantTable, sight: Sight, before: Before, *, everybody: bool)
     for place, (row, version, bot) in enumerate(known, start=1):
         if row.rank != last:
             rank, last = place, row.rank
+        entered = stood.entered(bot)
         found.append(
             LadderRow(
                 rank=rank,
@@ -118,12 +121,12 @@ def _rows(table: VariantTable, sight: Sight, before: Before, *, everybody: bool)
                 name=sight.called(version.name),
                 bot=sight.bot_name(bot),
                 version=version.number,
-                label=version.label,
+                label=sight.label(version),
                 team=sight.team_name(bot),
                 kind=bot.kind,
-                active=bot.active == version.id,
-                paused=bot.paused,
-                disqualified=bot.disqualified,
+                active=entered.active == version.id,
+                paused=entered.paused,
+                disqualified=entered.disqualified,
                 elo=row.elo,
                 err95=row.err95,
                 elo_before=before.elo(version.id, table.variant),
@@ -251,7 +254,7 @@ def version_told(call: Call, version: VersionRow) -> VersionTold:
         bot=sight.called(version.bot_name),
         number=version.number,
         name=sight.called(version.name),
-        label=version.label,
+        label=sight.label(version),
         state=version.state,
         submitted=version.submitted,
         changed=version.changed,

@@ -44,6 +44,11 @@ from referee.web.shapes import (
     VariantTold,
     VersionTold,
 )
+from referee.web.sight import Sight
+
+NOT_TOLD = ("seed", "expose", "bots")
+"""Of a spec: the paths of this machine, and the luck of games to come, are nobody's business."""
+WITH_NAMES = ("challengers", "anchors", "left_out")
 
 
 def status(call: Call, _: Nothing) -> Status:
@@ -118,7 +123,10 @@ def bot(call: Call, asked: BotInSeason) -> BotPage:
 
 def version(call: Call, asked: OneVersion) -> VersionTold:
     row = ladder.must_find(call, asked.bot)
-    return ladder.version_told(call, call.house.versions.named(row.name, asked.version))
+    for found in call.sight.roster.versions.values():
+        if (found.bot, found.number) == (row.id, asked.version):
+            return ladder.version_told(call, found)
+    raise Refusal(404, f"{call.sight.bot_name(row)} has no version {asked.version}")
 
 
 def ratings(call: Call, asked: BotInSeason) -> RatingHistory:
@@ -172,26 +180,26 @@ def _variant(found: AnyVariant) -> VariantTold:
 
 
 def tournaments(call: Call, _: Nothing) -> Tournaments:
-    return Tournaments([tournament_told(row) for row in call.house.tournaments.all()[-500:]])
+    rows = call.house.tournaments.all()[-500:]
+    return Tournaments([tournament_told(row, call.sight) for row in rows])
 
 
 def tournament(call: Call, asked: OneTournament) -> TournamentTold:
-    return tournament_told(call.house.tournaments.get(asked.tournament))
+    return tournament_told(call.house.tournaments.get(asked.tournament), call.sight)
 
 
-def tournament_told(row: TournamentRow) -> TournamentTold:
+def tournament_told(row: TournamentRow, sight: Sight) -> TournamentTold:
     spec: dict[str, Any] = msgspec.json.decode(row.spec, type=dict[str, Any])
-    # The paths of this machine, and the luck of games to come, are nobody's business.
-    shown = {key: value for key, value in spec.items() if key not in ("seed", "expose", "bots")}
+    kept = NOT_TOLD + (WITH_NAMES if sight.veiled else ())
     return TournamentTold(
         id=row.id,
         state=row.state,
         name=str(spec.get("name", "")),
-        told=row.told,
+        told="" if sight.veiled else row.told,
         by=row.by,
         asked=row.asked,
         changed=row.changed,
-        spec=shown,
+        spec={key: value for key, value in spec.items() if key not in kept},
     )
 
 

@@ -9,16 +9,15 @@ from typing import Any
 
 import msgspec
 
-from referee.bots.archive import BadArchive
 from referee.rules.registry import is_path
 from referee.store.house.rows import EntrantRow
 from referee.tournament.spec import BadSpec, Spec, check
 from referee.web.api import games, ladder
 from referee.web.api.asked import OneBot, OneGame, OneTournament
 from referee.web.api.reads import tournament_told
-from referee.web.archives import repack
-from referee.web.endpoint import Archive, Call, Endpoint, Nothing
+from referee.web.endpoint import Archive, Call, Endpoint, HandedIn, Nothing, told_of
 from referee.web.refusal import Refusal
+from referee.web.refusing import plainly
 from referee.web.shapes import (
     Activation,
     BotTold,
@@ -35,30 +34,32 @@ ELSEWHERE = ("sandbox", "limits", "expose", "jobs", "build_time", "freeze", "lef
 
 
 def submit(call: Call, _: Nothing) -> VersionTold:
-    archive: Archive = call.body
-    try:
-        packed = repack(archive.content, call.house.settings.limits().submission_bytes)
-    except BadArchive as bad:
-        raise Refusal(400, str(bad)) from None
+    packed: HandedIn = call.body
     team = None if call.visitor.team is None else call.house.teams.get(call.visitor.team)
-    version = call.house.submissions.keep(packed.name, team, packed.content, archive.label)
+    with plainly():
+        version = call.house.submissions.keep(packed.name, team, packed.content, packed.label)
     return _After(call).version(version.id)
 
 
 def pause(call: Call, asked: OneBot) -> BotTold:
-    call.house.bots.pause(_own(call, asked.bot).name, by=call.visitor.name)
+    row = _own(call, asked.bot)
+    with plainly():
+        call.house.bots.pause(row.name, by=call.visitor.name)
     return _After(call).bot(asked.bot)
 
 
 def resume(call: Call, asked: OneBot) -> BotTold:
-    call.house.bots.resume(_own(call, asked.bot).name, by=call.visitor.name)
+    row = _own(call, asked.bot)
+    with plainly():
+        call.house.bots.resume(row.name, by=call.visitor.name)
     return _After(call).bot(asked.bot)
 
 
 def activate(call: Call, asked: OneBot) -> VersionTold:
     told: Activation = call.body
     row = _own(call, asked.bot)
-    version = call.house.versions.activate(row.name, told.version, by=call.visitor.name)
+    with plainly():
+        version = call.house.versions.activate(row.name, told.version, by=call.visitor.name)
     return _After(call).version(version.id)
 
 
@@ -77,7 +78,9 @@ def reinstate(call: Call, asked: OneBot) -> BotTold:
 
 def rule(call: Call, asked: OneGame) -> RulingTold:
     told: RulingAsked = call.body
-    season, _, _ = games.must_find(call, asked.season, asked.game)
+    season = games.must_find(call, asked.season, asked.game)[0].season
+    if season is None:
+        raise Refusal(409, "rulings are on games of a season, and this is one of a tournament")
     pairing, _, number = asked.game.partition("-")
     row = call.house.rulings.add(
         season,
@@ -98,11 +101,12 @@ def start_tournament(call: Call, _: Nothing) -> TournamentTold:
         if why is not None:
             raise Refusal(409, why)
     row = call.house.tournaments.ask(msgspec.json.encode(spec).decode(), by=call.visitor.name)
-    return tournament_told(row)
+    return tournament_told(row, call.sight)
 
 
 def cancel_tournament(call: Call, asked: OneTournament) -> TournamentTold:
-    return tournament_told(call.house.tournaments.cancel(asked.tournament, by=call.visitor.name))
+    row = call.house.tournaments.cancel(asked.tournament, by=call.visitor.name)
+    return tournament_told(row, call.sight)
 
 
 def _read_spec(given: dict[str, Any]) -> dict[str, Any]:
@@ -129,7 +133,7 @@ def _read_spec(given: dict[str, Any]) -> dict[str, Any]:
             raise Refusal(400, f"spec: {scripts[0][:60]!r}: a variant is given by its name here")
         return msgspec.to_builtins(check(spec))  # type: ignore[no-any-return]
     except msgspec.ValidationError as error:
-        raise Refusal(400, f"spec: {error}") from None
+        raise Refusal(400, f"spec: {told_of(error)[0]}") from None
     except BadSpec as bad:
         raise Refusal(400, f"spec: {bad}") from None
 
@@ -162,7 +166,8 @@ WRITES = (
         path="/submissions",
         name="submit",
         summary="Hand in a bot's folder as the next version of the bot that its bot.toml names.",
-        detail="A tar or zip file, as the body itself or as the file `archive` of a form. It is "
+        detail="A tar file, plain or by gzip, or a zip file that is stored or deflated: as the "
+        "body itself, with its own `Content-Type`, or in a form (`multipart/form-data`). It is "
         "queued, built, checked, and then plays or is rejected, while the version before it "
         "plays on; `/bots/{bot}/versions/{version}` tells its state.",
         run=submit,

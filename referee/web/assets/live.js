@@ -149,8 +149,8 @@ function listen() {
   on("began", began);
   on("moved", moved);
   on("ended", ended);
-  source.addEventListener("open", () => { pulse.textContent = "live"; document.documentElement.dataset.live = "yes"; });
-  source.addEventListener("error", () => { pulse.textContent = "not live: reconnecting"; });
+  source.addEventListener("open", () => { pulse.textContent = " · live"; document.documentElement.dataset.live = "yes"; });
+  source.addEventListener("error", () => { pulse.textContent = " · not live: reconnecting"; });
   document.addEventListener("visibilitychange", () => { if (!document.hidden) refreshSoon(); });
 }
 

@@ -42,9 +42,9 @@ class ListAsked(Struct, frozen=True):
 def all_games(call: Call, asked: ListAsked) -> dict[str, Any]:
     given = {"variant": asked.variant, "bot": asked.bot, "against": asked.against}
     wanted = {name: value for name, value in given.items() if value}
-    if not call.library.seasons():
+    if not call.library.seasons() and asked.season is None:
         return {"season": None, "games": []}
-    season = call.library.season(asked.season)
+    season = call.library.shelf(asked.season)
     page = games.page(
         call, _read({**wanted, "season": season.name, "before": asked.before, "limit": IN_A_LIST})
     )
@@ -54,7 +54,9 @@ def all_games(call: Call, asked: ListAsked) -> dict[str, Any]:
         older = "/games?" + urlencode({**extra, **wanted, "before": page.next})
     return {
         "season": season.name,
-        "seasons": [each.name for each in call.library.seasons()],
+        "seasons": list(
+            dict.fromkeys([season.name, *(each.name for each in call.library.seasons())])
+        ),
         "variants": variants_of(season)[0],
         "bots": sorted(map(call.sight.bot_name, call.sight.roster.bots.values())),
         "asked": asked,
@@ -93,6 +95,7 @@ def game(call: Call, asked: OneGame) -> dict[str, Any]:
         "result": result_of(story, page.record.ending),
         "meaning": MEANINGS.get(page.record.ending, ""),
         "awarded": _awarded(page, page.ruling),
+        "of_season": call.library.shelf(asked.season).season is not None,
         "logs": games.stderr(call, asked).logs if page.yours else [],
     }
 

@@ -76,9 +76,8 @@ def sitting(call: Call, asked: OneSitting) -> dict[str, Any]:
 
 def move(call: Call, asked: OneSitting, fields: FormData) -> str:
     number = str(fields.get("turn", ""))
-    if number.isdecimal() and len(number) < 6:
-        typed = str(fields.get("move", ""))
-        call.parlour.find(asked.sitting).play(int(number), typed)
+    turn = int(number) if number.isdecimal() and len(number) < 6 else None
+    call.parlour.find(asked.sitting).play(turn, str(fields.get("move", "")))
     return f"/play/{asked.sitting}"
 
 

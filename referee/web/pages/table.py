@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from referee.web.api.asked import OfTwo, OneBot, OneGame, OneTournament, OneVariant
-from referee.web.pages import bots, games, playing, rules, standings, teams
+from referee.web.pages import bots, games, playing, rules, standings, teams, tournaments
 from referee.web.paging import Form, Page
 
 PAGES: tuple[Page | Form, ...] = (
@@ -62,6 +62,19 @@ PAGES: tuple[Page | Form, ...] = (
         asks=OneGame,
         needs="organiser",
     ),
+    Page(
+        path="/tournaments",
+        name="tournaments",
+        template="tournaments.html",
+        run=tournaments.all_tournaments,
+    ),
+    Page(
+        path="/tournaments/{tournament}",
+        name="tournament",
+        template="tournament.html",
+        run=tournaments.tournament,
+        asks=tournaments.PageAsked,
+    ),
     Page(path="/live", name="live", template="live.html", run=games.live),
     Page(path="/rules", name="rules", template="rules.html", run=rules.all_rules),
     Page(
@@ -111,7 +124,12 @@ PAGES: tuple[Page | Form, ...] = (
         plays=True,
     ),
     Page(
-        path="/login", name="login", template="login.html", run=teams.login, asks=teams.LoginAsked
+        path="/login",
+        name="login",
+        template="login.html",
+        run=teams.login,
+        asks=teams.LoginAsked,
+        open=True,
     ),
     Page(path="/submit", name="submit", template="submit.html", run=teams.submit, needs="team"),
     Form(path="/submit", name="hand_in", run=teams.hand_in, uploads=True),

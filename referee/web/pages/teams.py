@@ -6,14 +6,12 @@ from typing import Any
 from urllib.parse import quote
 
 from msgspec import Struct
-from msgspec.structs import replace
-from starlette.datastructures import FormData, UploadFile
+from starlette.datastructures import FormData
 
 from referee.web import bodies
 from referee.web.api import ladder, reads, writes
 from referee.web.api.asked import OneTournament
-from referee.web.endpoint import Archive, Call, Nothing
-from referee.web.refusal import Refusal
+from referee.web.endpoint import Call, Nothing
 
 SHOWN_TOURNAMENTS = 50
 
@@ -23,7 +21,7 @@ class LoginAsked(Struct, frozen=True):
 
 
 def login(_: Call, asked: LoginAsked) -> dict[str, Any]:
-    return {"here": asked.next[:500]}
+    return {"here": asked.next[:500], "told": ""}
 
 
 def submit(call: Call, _: Nothing) -> dict[str, Any]:
@@ -41,17 +39,8 @@ def submit(call: Call, _: Nothing) -> dict[str, Any]:
     }
 
 
-def hand_in(call: Call, _: Nothing, fields: FormData) -> str:
-    found = fields.get(bodies.FIELD)
-    if not isinstance(found, UploadFile):
-        raise Refusal(400, "choose the file of your bot's folder: a tar or zip archive")
-    content = found.file.read()
-    label = str(fields.get("label", "")).strip()
-    if not content:
-        raise Refusal(400, "the archive is empty")
-    if len(label) > bodies.LONGEST_LABEL:
-        raise Refusal(400, f"the label is longer than {bodies.LONGEST_LABEL} characters")
-    version = writes.submit(replace(call, body=Archive(content=content, label=label)), Nothing())
+def hand_in(call: Call, _: Nothing, __: FormData) -> str:
+    version = writes.submit(call, Nothing())
     return f"/bots/{quote(version.bot, safe='')}"
 
 

@@ -81,7 +81,9 @@ def offer(library: Library, house: House, sight: Sight) -> Offer:
         bot = sight.roster.bot(version.bot_name)
         name = version.bot_name if bot is None else sight.bot_name(bot)
         bots.append(
-            Choice(name=name, label=version.label, bot=bot_of(version.definition, house.data))
+            Choice(
+                name=name, label=sight.label(version), bot=bot_of(version.definition, house.data)
+            )
         )
     return Offer(
         spec=spec,

@@ -8,7 +8,6 @@ has left the game after a while. When the process ends, the bot's keeper sees it
 
 from __future__ import annotations
 
-import re
 import secrets
 import sys
 import threading
@@ -154,11 +153,17 @@ class Sitting:
                 idle_s=self._now() - self._heard,
             )
 
-    def play(self, number: int, typed: str) -> None:
-        """What the person sent for a turn; what is no move is answered by the next `show`."""
+    def play(self, number: int | None, typed: str) -> None:
+        """What the person sent for a turn; what is no move is answered by the next `show`. A form
+        that comes twice is heard once; None is one that does not say for which turn it is."""
         variant = self.terms.variant
         with self._changed:
-            if self._state != "yours" or self._asked is None or self._asked.number != number:
+            if self._state != "yours" or self._asked is None:
+                return
+            if number is None or number > self._asked.number:
+                self._slip = f"{typed[:40]!r} was for no turn of this game: choose your move here."
+                return
+            if number < self._asked.number:
                 return
             self._heard = self._now()
             try:
@@ -191,7 +196,10 @@ class Sitting:
         try:
             self._play_to_the_end()
         except Mistake as problem:
-            self._end(None, [_sentence(str(problem)), "There is no game."])
+            # It is told of a bot by its true name, which the person may not know.
+            known = self.terms.bot_name == self.terms.bot.name
+            told = _sentence(str(problem)) if known else "The bot could not be started."
+            self._end(None, [told, "There is no game."])
         except Exception as error:
             traceback.print_exception(error, file=sys.stderr)
             self._end(None, ["The referee failed on this game; its log says more."])
@@ -312,16 +320,9 @@ class Sitting:
                 self._result = "drawn" if verdict.ending is Ending.RULES else "void"
             else:
                 self._result = "won" if verdict.winner == self.terms.seat else "lost"
-            self._ending = [self._veiled(line) for line in lines]
+            self._ending = lines
             self._state = "over"
             self._told.clear()
-
-    def _veiled(self, line: str) -> str:
-        """What goes wrong is told of a bot by its true name, which the person may not know."""
-        true, known = self.terms.bot.name, self.terms.bot_name
-        if true == known:
-            return line
-        return re.sub(rf"(?<!\w){re.escape(true)}(?!\w)", lambda _: known, line)
 
 
 def _lost(table: Table, seat: Seat, fault: BotFault) -> Verdict:

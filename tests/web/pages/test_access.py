@@ -22,6 +22,7 @@ PAGES = {
     "bot": "/bots/highest",
     "bots": "/bots",
     "seasons": "/seasons",
+    "tournaments": "/tournaments",
     "rules": "/rules",
     "rule-book": "/rules/deck",
     "play": "/play",

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from referee.bots.confinement import UNCONFINED
 from referee.bots.manifest import Bot, find_bot
@@ -126,12 +127,17 @@ def test_a_bot_that_breaks_down_has_lost() -> None:
     assert "no_start" in end.ending[0]
 
 
-def test_a_command_that_is_not_there_is_no_game() -> None:
-    sitting = Sitting("ann", terms(bot=find_bot("gone=there-is-no-such-program")))
+@pytest.mark.parametrize(
+    ("known", "told"), [("gone", "there-is-no-such-program"), ("anon-1", "could not be started")]
+)
+def test_a_command_that_is_not_there_is_no_game(known: str, told: str) -> None:
+    asked = terms(bot=find_bot("gone=there-is-no-such-program"))
+    sitting = Sitting("ann", replace(asked, bot_name=known))
     sitting.start()
     end = settled_over(sitting)
     assert end.result == "void"
-    assert "there-is-no-such-program" in end.ending[0]
+    assert told in end.ending[0]
+    assert "gone" not in str(end.ending)
 
 
 def test_who_is_away_too_long_has_left(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,6 +235,8 @@ def test_a_game_by_forms_alone(house_with_bots: Contest) -> None:
         same = "variant=duel&bot=highest&name=highest"
         assert send(web, "/play", same).status == 400
         where = sit_down(web)
+        assert send(web, where, "move=98").status == 303
+        assert b"&#39;98&#39; was for no turn of this game" in web.get(where).body
         assert send(web, where, "turn=1&move=99").status == 303
         slipped = web.get(where)
         assert b"is not legal here" in slipped.body

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 
+import jinja2
 import pytest
 
 from referee.store.house import House
 from referee.web.access import csrf_token
+from referee.web.paging import TEMPLATES
+from referee.web.words import FILTERS
 from tests.web.contest import Contest
 from tests.web.serving import Reply, Web, serving
 from tests.web.test_shown import freeze
@@ -37,6 +40,7 @@ EVERYBODY = [
     "/rules/deck",
     "/play",
     "/login",
+    "/tournaments",
 ]
 Shared = tuple[Web, Contest]
 FORM = "application/x-www-form-urlencoded"
@@ -195,3 +199,29 @@ def test_where_reading_is_closed_nobody_plays(own: Contest) -> None:
 def test_other_sites_cannot_sit_anybody_down(shared: Shared) -> None:
     reply = send(shared[0], "/play", "variant=duel&bot=red", Origin="http://elsewhere.example")
     assert reply.status == 403
+
+
+def test_a_page_says_who_won_and_ends_in_no_dot(own: Contest) -> None:
+    with serving(own.data) as web:
+        games = web.read("/games?limit=50")["games"]
+        text = page(web, "/games")
+        for game in games:
+            if game["winner"] is not None:
+                won = game["players"][game["winner"]]
+                lines = text.partition(f'/games/{game["game"]}"')[2].partition("</tr>")[0]
+                assert f", {won} won</span>" in lines
+        assert any(game["winner"] is not None for game in games)
+        footer = re.search(r"<footer>(.*?)</footer>", text, re.DOTALL)
+        assert footer is not None
+        assert re.sub("<.*?>", "", footer[1]).strip().endswith("times are UTC")
+
+
+@pytest.mark.parametrize(
+    ("scores", "seen"), [((3, 3), "soft"), ((2, 3), "soft"), ((4, 3), "unseen")]
+)
+def test_a_winner_is_seen_where_the_scores_do_not_tell(scores: tuple[int, int], seen: str) -> None:
+    templates = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True)
+    templates.filters.update(FILTERS)
+    game = {"scores": scores, "winner": 0, "players": ("a", "b"), "ending": "rules", "ruling": None}
+    told = str(templates.get_template("parts.html").module.outcome(game))  # type: ignore[attr-defined]
+    assert f'<span class="{seen}">, a won</span>' in told

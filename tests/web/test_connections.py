@@ -1,0 +1,124 @@
+"""Connections that bring nothing: how long they are held, and how many."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.web.contest import Contest
+from tests.web.serving import PATIENCE_S, Web, serving, until
+
+HEAD = b"GET /healthz HTTP/1.1\r\nHost: x\r\n"
+FEW = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (200, 200))"
+
+
+@contextmanager
+def connected(web: Web) -> Iterator[socket.socket]:
+    address = urlsplit(web.url)
+    with socket.create_connection((address.hostname, address.port), PATIENCE_S) as connection:
+        yield connection
+
+
+def ends(connection: socket.socket) -> bytes:
+    """What comes until the other side ends it."""
+    found = b""
+    with suppress(ConnectionResetError):
+        while piece := connection.recv(65_536):
+            found += piece
+    return found
+
+
+def trickles_for(connection: socket.socket) -> float:
+    """How many seconds a byte is taken now and then, before the other side ends it."""
+    began = time.monotonic()
+    with suppress(OSError):
+        while time.monotonic() - began < 10.0:
+            connection.sendall(b"x")
+            time.sleep(0.05)
+    return time.monotonic() - began
+
+
+def answer(connection: socket.socket) -> bytes:
+    found = b""
+    while b"}" not in found:
+        found += connection.recv(65_536)
+    return found
+
+
+@pytest.mark.parametrize("start", [b"", b"G", HEAD, HEAD + b"Cookie: x"])
+def test_a_head_has_its_time(own: Contest, start: bytes) -> None:
+    with serving(own.data, limits={"head_s": 0.5}) as web, connected(web) as slow:
+        began = time.monotonic()
+        slow.sendall(start)
+        assert ends(slow) == b""
+        assert 0.4 < time.monotonic() - began < 5.0
+        assert b"referee_connections_cut_total 1\n" in web.get("/metrics").body
+
+
+def test_who_sends_a_byte_now_and_then_is_cut_too(own: Contest) -> None:
+    with serving(own.data, limits={"head_s": 1.0}) as web, connected(web) as slow:
+        slow.sendall(HEAD)
+        assert trickles_for(slow) < 5.0
+
+
+def test_the_head_of_a_later_request_has_its_time(own: Contest) -> None:
+    with serving(own.data, limits={"head_s": 0.5, "idle_s": 1.0}) as web:
+        with connected(web) as slow:
+            for _ in range(3):
+                slow.sendall(HEAD + b"\r\n")
+                assert answer(slow).startswith(b"HTTP/1.1 200")
+                time.sleep(0.6)
+            began = time.monotonic()
+            slow.sendall(HEAD)
+            assert ends(slow) == b""
+            assert time.monotonic() - began < 5.0
+        with connected(web) as idle:
+            idle.sendall(HEAD + b"\r\n")
+            answer(idle)
+            began = time.monotonic()
+            assert ends(idle) == b""
+            assert time.monotonic() - began < 5.0
+
+
+def test_a_body_that_trickles_after_its_answer_holds_nothing(own: Contest) -> None:
+    with serving(own.data, limits={"head_s": 0.5, "idle_s": 0.5}) as web, connected(web) as slow:
+        slow.sendall(HEAD + b"Content-Length: 1000000\r\n\r\n")
+        answer(slow)
+        assert trickles_for(slow) < 5.0
+
+
+@pytest.mark.parametrize("limit", ["connections", "connections_of_one"])
+def test_there_are_no_more_than_are_taken(own: Contest, limit: str) -> None:
+    with serving(own.data, limits={limit: 10}) as web, ExitStack() as held:
+        for _ in range(10):
+            held.enter_context(connected(web))
+        with connected(web) as one_more:
+            told = ends(one_more)
+            assert told.startswith(b"HTTP/1.1 503 ")
+            assert b"Retry-After: 5" in told
+            assert told.endswith(b'{"error":"too many connections: come back in a moment"}')
+        held.close()
+        until(lambda: web.get("/healthz").status == 200, "there is no room")
+        assert b"referee_connections 1\n" in web.get("/metrics").body
+
+
+def test_a_flood_beyond_all_descriptors_is_survived_in_silence(own: Contest) -> None:
+    """`serving` sees to it that nothing was written to stderr."""
+    with serving(own.data, before=FEW, limits={"head_s": 2.0}) as web:
+        with ExitStack() as held:
+            for _ in range(400):
+                held.enter_context(connected(web))
+            until(lambda: _answers(web), "nobody is answered while they are held")
+        assert web.get("/healthz").status == 200
+
+
+def _answers(web: Web) -> bool:
+    try:
+        return web.get("/healthz").status == 200
+    except OSError:
+        return False
