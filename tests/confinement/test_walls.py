@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
+from statistics import median_low
 
 import pytest
 from msgspec.structs import replace
@@ -137,7 +138,8 @@ return str(told.count - before)
         )
         assert [record.fault for record in records] == [None, None]
         told = [int(note) for record in records for note in record.notes.values() if note]
-        return max(told)
+        # Not the most: it may have been a while before the referee heard one of the answers.
+        return median_low(told)
 
     assert counted(freeze=False) > 40
     assert counted(freeze=True) < 40
