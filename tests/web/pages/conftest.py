@@ -19,13 +19,13 @@ WINDOW = {"width": 1200, "height": 850}
 PHONE = {"width": 390, "height": 800}
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
     with contest(tmp_path_factory.mktemp("visited")) as found:
         yield found
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     command = shutil.which("chromium")
     if command is None:
