@@ -20,8 +20,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready-demo
 TEST_READY := $(VENV)/.ready-test
 FUZZ_READY := $(VENV)/.ready-fuzz
-# More than there are cores: many tests wait for a clock.
-WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 4 )))
+WORKERS ?= 4
 SECONDS ?= 60
 GAMES ?= 1000000
 BOTS ?= 100
