@@ -15,10 +15,11 @@ from pathlib import Path
 from fuzz.packages import looked_up_once
 from referee.bots.manifest import MANIFEST
 from referee.rules.registry import is_path
+from referee.tournament.changing import changes
 from referee.tournament.lines import find_lines
 from referee.tournament.mistakes import BadSpec
 from referee.tournament.reading import override, read_spec
-from referee.tournament.spec import changes, check
+from referee.tournament.spec import check
 
 SCRIPT = "mine.py"
 BOTS = "bots"

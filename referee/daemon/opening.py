@@ -27,10 +27,11 @@ from referee.store.house.house import House
 from referee.store.house.mistakes import BadHouse
 from referee.store.house.rows import SeasonRow
 from referee.tournament.begin import stored_spec
+from referee.tournament.changing import changes
 from referee.tournament.chunk import Batch, Chunk, Manner
 from referee.tournament.confining import confinement_of
 from referee.tournament.entries import variant_marks
-from referee.tournament.spec import BadSpec, Spec, changes, check
+from referee.tournament.spec import BadSpec, Spec, check
 from referee.verdict import Ending
 from referee.version import __version__
 

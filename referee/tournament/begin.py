@@ -23,6 +23,7 @@ from referee.rules.registry import is_path
 from referee.store.database import Store
 from referee.store.place import holds_tournament, must_be_free, read_address
 from referee.store.rows import BotRow
+from referee.tournament.changing import changes
 from referee.tournament.confining import confinement_of
 from referee.tournament.entries import (
     Entry,
@@ -39,7 +40,7 @@ from referee.tournament.events import Listener
 from referee.tournament.ground import HERE, Ground
 from referee.tournament.ledger import Ledger
 from referee.tournament.run import Coordinator, TournamentResult, nobody
-from referee.tournament.spec import BadSpec, Spec, changes, check
+from referee.tournament.spec import BadSpec, Spec, check
 from referee.version import __version__
 
 MOST_OF_A_NAME = 10_000

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from referee.bots.manifest import usual_bots
+from referee.tournament.changing import changes
 from referee.tournament.entries import find_entries, players
 from referee.tournament.plan import plan
 from referee.tournament.reading import read_spec
-from referee.tournament.spec import changes
 
 ROOT = Path(__file__).parents[2]
 SPECS = sorted((ROOT / "tournaments").glob("*.toml"))

@@ -9,15 +9,14 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from referee.tournament.changing import FREE, changes
 from referee.tournament.spec import (
     DEFAULTS,
-    FREE,
     ONLY_IN,
     RANGES,
     BadSpec,
     Spec,
     build_variants,
-    changes,
     check,
     check_players,
 )
