@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -65,6 +66,14 @@ def same(folder: Path, alone: Path) -> None:
     assert games(folder / "t") == games(alone)
 
 
+def under_way(bots: Path, cluster: DaskCluster, folder: Path) -> subprocess.Popen[bytes]:
+    """A tournament that has games, and both workers of the cluster at work."""
+    process = begin(folder, *words(bots, "--cluster", cluster.address))
+    some_games(folder / "t")
+    wait_for(lambda: len(bots_on(cluster)) == 4 or None, "both workers at work")
+    return process
+
+
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[DaskCluster]:
     with dask_cluster(tmp_path / "cluster") as there:
@@ -94,9 +103,7 @@ def test_a_local_cluster(bots: Path, alone: Path, tmp_path: Path) -> None:
 def test_a_worker_that_is_killed(
     bots: Path, alone: Path, cluster: DaskCluster, tmp_path: Path
 ) -> None:
-    process = begin(tmp_path, *words(bots, "--cluster", cluster.address))
-    some_games(tmp_path / "t")
-    wait_for(lambda: len(bots_on(cluster)) == 4 or None, "both workers at work")
+    process = under_way(bots, cluster, tmp_path)
     cluster.processes[-1].kill()
     wait_for(lambda: len(bots_on(cluster)) <= 2 or None, "its bots to end")
     status, said = ended(process)
@@ -153,9 +160,7 @@ def test_a_coordinator_that_is_gone_and_comes_back(
 def test_a_machine_that_cannot_be_reached_does_not_hold_up_the_end(
     bots: Path, alone: Path, cluster: DaskCluster, tmp_path: Path
 ) -> None:
-    process = begin(tmp_path, *words(bots, "--cluster", cluster.address))
-    some_games(tmp_path / "t")
-    wait_for(lambda: len(bots_on(cluster)) == 4 or None, "both workers at work")
+    process = under_way(bots, cluster, tmp_path)
     stop(cluster.processes[-1])
     began = time.monotonic()
     status, said = ended(process)
@@ -173,9 +178,7 @@ def test_a_network_that_is_cut(bots: Path, alone: Path, tmp_path: Path, mended: 
         cables(cluster.port, port) as (out, back),
     ):
         cluster.start_worker_behind(out.address, port, back.address)
-        process = begin(tmp_path, *words(bots, "--cluster", cluster.address))
-        some_games(tmp_path / "t")
-        wait_for(lambda: len(bots_on(cluster)) == 4 or None, "both workers at work")
+        process = under_way(bots, cluster, tmp_path)
         out.cut()
         back.cut()
         if mended:

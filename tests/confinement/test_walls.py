@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
-from statistics import median_low
 
 import pytest
 from msgspec.structs import replace
@@ -124,7 +123,7 @@ before, told.before = getattr(told, "before", 0), told.count
 return str(told.count - before)
 """
     bot = a_bot(tmp_path / "counts", count)
-    slow = a_bot(tmp_path / "slow", "import time; time.sleep(0.2); return ''")
+    slow = a_bot(tmp_path / "slow", "import time; time.sleep(0.5); return ''")
 
     def counted(*, freeze: bool) -> int:
         records: list[Record] = []
@@ -138,11 +137,11 @@ return str(told.count - before)
         )
         assert [record.fault for record in records] == [None, None]
         told = [int(note) for record in records for note in record.notes.values() if note]
-        # Not the most: it may have been a while before the referee heard one of the answers.
-        return median_low(told)
+        return max(told)
 
-    assert counted(freeze=False) > 40
-    assert counted(freeze=True) < 40
+    # A fifth of a turn: on a machine that is busy, an answer may be heard a while after it came.
+    assert counted(freeze=False) > 100
+    assert counted(freeze=True) < 100
 
 
 def test_freezing_needs_walls_and_turns() -> None:
