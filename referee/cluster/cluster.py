@@ -226,7 +226,7 @@ def cluster_at(address: str, jobs: int | None) -> Iterator[Cluster]:
             yield cluster
         return
     if "://" not in address and not is_file(address):
-        raise NoCluster(
+        raise Mistake(
             f"--cluster takes tcp://HOST:PORT, a scheduler file, or local; {address} is no file"
         )
     with _opened(address) as cluster:

@@ -163,7 +163,7 @@ def test_a_worker_of_another_version_gets_nothing(tmp_path: Path) -> None:
 
 def test_what_is_no_cluster(tmp_path: Path) -> None:
     done = referee(tmp_path, "tournament", "--cluster", "nowhere")
-    assert (done.status, done.out) == (3, "")
+    assert (done.status, done.out) == (2, "")
     assert "tcp://HOST:PORT, a scheduler file, or local" in done.err
     done = referee(tmp_path, "doctor", "--cluster", "tcp://127.0.0.1:9")
     assert (done.status, done.out) == (3, "")

@@ -31,7 +31,7 @@ class StoreLost(StoreRefused):
 
 def one_line(error: BaseException | str) -> str:
     """What the server or libpq said, without their labels and line breaks."""
-    text = " ".join(str(error).split())
+    text = "; ".join(" ".join(line.split()) for line in str(error).splitlines() if line.strip())
     for label in ("consuming input failed: ", "sending query failed: ", "connection failed: "):
         text = text.removeprefix(label)
     return text.rstrip(".")
