@@ -28,7 +28,6 @@ from referee.arena.happenings import (
     Arrived,
     Began,
     Departed,
-    Ended,
     Happening,
     Match,
     MatchOver,
@@ -219,7 +218,7 @@ class HallProcess:
             case Departed(name, why):
                 self._arrivals.pop(name, None)
                 self._wire.send(GuestLeft(name, why))
-            case Began() | Moved() | Ended():
+            case Began() | Moved():
                 self._wire.send(live_report(happening))
 
     def _over(self, over: MatchOver) -> None:

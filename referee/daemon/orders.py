@@ -23,7 +23,7 @@ from referee.tournament.chunk import (
     from_plain,
     plain,
 )
-from referee.tournament.telling import LiveBegan, LiveEnded, LiveMoved
+from referee.tournament.telling import LiveBegan, LiveMoved
 
 # To the hall.
 
@@ -139,7 +139,6 @@ HallReport = (
     | ChunkFailed
     | LiveBegan
     | LiveMoved
-    | LiveEnded
     | Counters
 )
 

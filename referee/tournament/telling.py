@@ -1,10 +1,13 @@
-"""Games that are told move by move, on their way from whoever plays them to the coordinator."""
+"""Games that are told move by move, on their way from whoever plays them to the coordinator.
+
+How a game ended, its record tells.
+"""
 
 from __future__ import annotations
 
 from msgspec import Struct
 
-from referee.arena.happenings import Began, Ended, Moved
+from referee.arena.happenings import Began, Moved
 
 
 class LiveBegan(Struct, frozen=True, kw_only=True, tag="live began"):
@@ -25,32 +28,12 @@ class LiveMoved(Struct, frozen=True, kw_only=True, tag="live moved"):
     """What happened, as far as both seats know it."""
 
 
-class LiveEnded(Struct, frozen=True, kw_only=True, tag="live ended"):
-    chunk: int
-    game: str
-    variant: str
-    players: tuple[str, str]
-    winner: int | None
-    ending: str
-    scores: tuple[int, int]
+LiveReport = LiveBegan | LiveMoved
 
 
-LiveReport = LiveBegan | LiveMoved | LiveEnded
-
-
-def live_report(happening: Began | Moved | Ended) -> LiveReport:
+def live_report(happening: Began | Moved) -> LiveReport:
     match happening:
         case Began(chunk, game, variant, players, lines):
             return LiveBegan(chunk=chunk, game=game, variant=variant, players=players, lines=lines)
         case Moved(chunk, game, number, lines):
             return LiveMoved(chunk=chunk, game=game, move_number=number, lines=lines)
-        case Ended(chunk, game, variant, players, winner, ending, scores):
-            return LiveEnded(
-                chunk=chunk,
-                game=game,
-                variant=variant,
-                players=players,
-                winner=winner,
-                ending=ending,
-                scores=scores,
-            )

@@ -41,7 +41,7 @@ from referee.daemon.orders import (
 from referee.links.keys import KeyPair, new_keys
 from referee.record import Record, encode_record
 from referee.tournament.chunk import Batch, Chunk, Contestant, Done, Failed, Frames, Manner
-from referee.tournament.telling import LiveBegan, LiveEnded, LiveMoved
+from referee.tournament.telling import LiveBegan, LiveMoved
 from referee.verifying import verify
 
 PATIENCE_S = 30.0
@@ -215,7 +215,7 @@ def test_a_chunk_is_played_and_reported() -> None:
             assert {record.game for record in records} == {f"12-{number}" for number in range(1, 7)}
             decks = [record for record in records if record.variant == "deck"]
             assert len({str(record.chance[0]) for record in decks}) == 6
-            for kind in (LiveBegan, LiveMoved, LiveEnded):
+            for kind in (LiveBegan, LiveMoved):
                 assert any(isinstance(report, kind) for report in coordinator.reports)
             counters = coordinator.first(Counters)
             coordinator.until(lambda: coordinator.all(Counters)[-1].answers > 0)
