@@ -86,7 +86,7 @@ class Contest:
                 msgspec.json.decode(self._store.value("players") or "{}"),
                 names,
             )
-            self.board = Scoreboard(self._store)
+            self.board = Scoreboard(folder)
         except BaseException:
             self._store.close()
             raise
@@ -144,7 +144,6 @@ class Contest:
             row = ledger.bots[fault.bot]
             if fault.code == Ending.FORFEIT and row.name not in ledger.out:
                 ledger.is_out(fault.bot, fault.detail)
-        self.board.add(batch)
         self._dirty = True
         self._on_games(self.label, batch)
 
@@ -170,6 +169,7 @@ class Contest:
         if self._dirty:
             self._dirty = False
             self._store.commit()
+            self.board.touch()
 
     # How far it is.
 

@@ -72,7 +72,7 @@ class OpenSeason:
         try:
             spec = stored_spec(self.store)
             self.season = Season(self.store, spec, ids, now=now, hidden_names=hidden_names)
-            self.board = Scoreboard(self.store)
+            self.board = Scoreboard(folder)
         except BaseException:
             self.store.close()
             raise
@@ -113,7 +113,6 @@ class OpenSeason:
                 self._failures.pop(game.first, None)
                 self._failures.pop(game.second, None)
         self._dirty = True
-        self.board.add(kept)
         self._on_games(self.label, kept)
 
     def give_back(self, chunk: int) -> None:
@@ -128,6 +127,7 @@ class OpenSeason:
         if self._dirty:
             self._dirty = False
             self.store.commit()
+            self.board.touch()
 
     # What else happens to a season.
 
@@ -138,8 +138,6 @@ class OpenSeason:
             self.season.leave(number)
         for player in players:
             self._dirty = self.season.enter(player) or self._dirty
-        if self._dirty:
-            self.board.touch()
 
     def leave(self, number: int) -> None:
         """This version is given no more games, at once."""
@@ -155,13 +153,11 @@ class OpenSeason:
     def note_disqualified(self) -> None:
         """Let the tables say who was excluded, and why."""
         if disqualified_noted(self._house, self.store):
-            self.board.touch()
             self._dirty = True
 
     def drop_records(self, keys: Sequence[tuple[int, str]]) -> None:
         """Let the records of these games go."""
         self.store.drop_records(keys)
-        self.board.touch()
         self._dirty = True
 
     def close(self, *, finished: bool) -> Standings:

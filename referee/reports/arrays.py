@@ -1,7 +1,7 @@
-"""Stored games and faults as arrays: what tables are counted from.
+"""Stored games and faults as arrays, for what is counted game by game.
 
-Rows come from the store, or from a tournament that is running, in any order; they are put into the
-order of the schedule here, so that a table never depends on which game was finished first.
+Rows come from the store in any order; they are put into the order of the schedule here, so that a
+table never depends on which game was finished first.
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ class FaultArrays(NamedTuple):
 def game_arrays(batches: Iterable[Sequence[Columns]]) -> GameArrays:
     """From `Store.columns`."""
     nothing = GameArrays(*(np.zeros(0, np.int64) for _ in GameArrays._fields))
-    return joined_games(nothing, *(_batch(rows) for rows in batches if rows))
+    parts = [nothing, *(_batch(rows) for rows in batches if rows)]
+    return GameArrays(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
 
 def _batch(rows: Sequence[Columns]) -> GameArrays:
@@ -81,15 +82,6 @@ def fault_arrays(faults: Iterable[FaultRow]) -> FaultArrays:
         if fault.code in index
     )
     return FaultArrays(*np.fromiter(flat, np.int64).reshape(-1, 4).T)
-
-
-def joined_games(*parts: GameArrays) -> GameArrays:
-    """For a tournament that adds the latest games to those before them."""
-    return GameArrays(*(np.concatenate(each) for each in zip(*parts, strict=True)))
-
-
-def joined_faults(*parts: FaultArrays) -> FaultArrays:
-    return FaultArrays(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
 
 def in_schedule_order(games: GameArrays) -> GameArrays:

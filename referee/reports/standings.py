@@ -15,15 +15,14 @@ import numpy as np
 from msgspec import Struct
 
 from referee.ratings.ranks import RankBy
-from referee.reports.arrays import FaultArrays, GameArrays, in_schedule_order
-from referee.reports.rulings import Ruled, ruled_faults, ruled_games, told_rulings
+from referee.reports.arrays import GameArrays
+from referee.reports.rulings import Ruled, told_rulings
 from referee.reports.tallies import (
     Tallied,
     Tallies,
     points_of_pairings,
     ruled,
     stored,
-    tallied,
 )
 from referee.reports.variant_table import (
     Cell,
@@ -49,7 +48,6 @@ __all__ = [
     "read_standings",
     "setting_of",
     "standings",
-    "standings_from",
     "timings",
 ]
 
@@ -164,21 +162,6 @@ def setting_of(store: Store) -> Setting:
         rulings=store.rulings(),
         dropped=store.dropped(),
     )
-
-
-def standings_from(
-    setting: Setting, games: GameArrays, faults: FaultArrays, *, rank_by: RankBy | None = None
-) -> Standings:
-    """The same from arrays, in any order, for a tournament that keeps them while it runs."""
-    ordered = in_schedule_order(games)
-    played = counted = tallied(ordered, faults, setting.pairings)
-    if setting.rulings:
-        counted = tallied(
-            ruled_games(ordered, setting.rulings),
-            ruled_faults(faults, setting.rulings),
-            setting.pairings,
-        )
-    return _tables(setting, played, counted, _told(ordered, setting), rank_by)
 
 
 def _told(games: GameArrays, setting: Setting) -> list[Ruled]:

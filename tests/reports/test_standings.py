@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from referee.reports.arrays import fault_arrays, game_arrays, joined_faults, joined_games
 from referee.reports.standings import (
     Cell,
     Row,
     Standings,
     VariantTable,
-    setting_of,
     standings,
-    standings_from,
     timings,
 )
 from referee.reports.tables.csv import crosstable_csv, standings_csv
@@ -173,19 +169,6 @@ def test_no_order_of_storing_matters(rank_by: str, tmp_path: Path) -> None:
         texts = as_markdown(found), standings_csv(found), crosstable_csv(found), as_json(found)
         seen.add(texts)
     assert len(seen) == 1
-
-
-def test_arrays_that_grow_give_the_same_tables(tmp_path: Path) -> None:
-    meetings = [*TRIANGLE, Met("a", "b", "FvF1" * 4, variant="duel")]
-    with Store.read(make(tmp_path, meetings)) as store:
-        expected = standings(store)
-        rows = list(chain.from_iterable(store.columns()))
-        faults = list(store.faults())
-        games_so_far = joined_games(
-            game_arrays([rows[40:], []]), game_arrays([rows[:9], rows[9:40]]), game_arrays([])
-        )
-        faults_so_far = joined_faults(fault_arrays(faults[3:]), fault_arrays(faults[:3]))
-        assert standings_from(setting_of(store), games_so_far, faults_so_far) == expected
 
 
 def test_real_games(tmp_path: Path) -> None:

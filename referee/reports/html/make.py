@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from referee.reports.arrays import fault_arrays, game_arrays, in_schedule_order
+from referee.reports.arrays import game_arrays, in_schedule_order
 from referee.reports.html.data import Source, gather
 from referee.reports.html.page import page, write_page
 from referee.reports.rulings import ruled_games
-from referee.reports.standings import setting_of, standings_from, timings
+from referee.reports.standings import setting_of, standings, timings
 from referee.reports.variant_table import Terms
 from referee.store.database import Store
 from referee.store.place import is_address, read_address
@@ -55,7 +55,7 @@ def source_of(store: Store, *, logs: dict[str, str]) -> Source:
     spec = setting.spec
     games = in_schedule_order(game_arrays(store.columns()))
     return Source(
-        standings=standings_from(setting, games, fault_arrays(store.faults())),
+        standings=standings(store),
         timings=timings(store),
         terms=Terms(spec.ranking, spec.advantage, spec.prior, spec.anchors),
         bots=setting.bots,
