@@ -115,7 +115,8 @@ def fill(folder: Path, games: int, bots: int, store_url: str | None) -> dict[str
                 if since >= COMMIT_GAMES:
                     store.commit()
                     made, since = made + since, 0
-                    print(f"\r  {made:,} games", end="", file=sys.stderr, flush=True)
+                    if sys.stderr.isatty():
+                        print(f"\r  {made:,} games", end="", file=sys.stderr, flush=True)
         store.set_value("finished", "2026-11-16T00:00:00Z")
         store.commit()
     took, cpu = time.perf_counter() - began, time.process_time() - cpu
