@@ -23,7 +23,7 @@ def ground_at(cluster: str | None, jobs: int | None, folder: Path) -> Iterator[G
     from referee.cluster.cluster import cluster_at
     from referee.cluster.ground import ClusterGround
 
-    with cluster_at(cluster, jobs) as there:
+    with cluster_at(cluster, jobs, _note) as there:
         yield ClusterGround(there, folder.resolve() / "logs")
 
 
@@ -33,7 +33,7 @@ def show_cluster(address: str, *, as_json: bool) -> None:
     from referee.cluster.cluster import cluster_at
     from referee.cluster.health import examined
 
-    with cluster_at(address, None) as there:
+    with cluster_at(address, None, _note) as there:
         found = examined(there)
     if as_json:
         console.print_json({"cluster": address, "workers": found})
@@ -44,6 +44,10 @@ def show_cluster(address: str, *, as_json: bool) -> None:
                 console.out.print(f"  {finding.status:4}  {finding.check}: {finding.reason}")
     if any(finding.status == "fail" for each in found for finding in each.findings):
         raise typer.Exit(console.DOES_NOT_HOLD)
+
+
+def _note(sentence: str) -> None:
+    console.err.print(console.printable(sentence))
 
 
 def _must_have_dask() -> None:

@@ -7,7 +7,7 @@ it lacks and made ready before it gets an order.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
 from queue import Empty, SimpleQueue
@@ -18,23 +18,31 @@ from distributed import Client, Future, LocalCluster
 
 from referee.bots.confinement.levels import Level
 from referee.cluster import station
-from referee.cluster.liaison import LOCAL, Answer, Connected, Liaison, News, Roll, Silent, is_file
-from referee.cluster.stations import Cargo, Station
+from referee.cluster.address import LOCAL, url_of
+from referee.cluster.liaison import Answer, Connected, Liaison, News, Roll, Silent, first_line
+from referee.cluster.stations import Cargo, Station, Trouble
 from referee.mistake import REFUSED, Mistake
 from referee.tournament.begin import cores
 from referee.tournament.chunk import plain
+from referee.version import __version__
 
 WORKERS_S = 30.0
 """How long to wait for a first worker, and for those that are there to answer."""
-ANSWER_S = 4.0
+ANSWER_S = 6.0
 """How long to wait for a scheduler at the start."""
 PATIENCE_S = 300.0
 """How long a tournament waits for a scheduler that does not answer, or for any worker."""
+WORD_S = 3.0
+"""After so much waiting at the start somebody is told what for."""
+FETCH_S = 60.0
+"""How long a result may take from a worker to here."""
 COMMANDS = (
     *("bwrap", "cc", "g++", "rustc", "go", "javac", "java", "node"),
     *("perl", "ruby", "tclsh", "bash", "python3"),
 )
 """What bots may need; whether a station has it is told by `referee doctor --cluster`."""
+VERSION = "__import__('referee.version', fromlist=['']).__version__"
+"""Asked as text: dask ends a worker that is sent a function of a module that it does not have."""
 
 
 class NoCluster(Mistake):
@@ -46,19 +54,25 @@ class NoCluster(Mistake):
 class Ask:
     """What a station was asked, other than to play."""
 
-    def __init__(self, station: str, what: str) -> None:
+    def __init__(self, station: Station, what: str) -> None:
         self.station = station
         self.what = what
+
+
+class Lost(Exception):
+    """Nobody at the cluster knows any more of what was asked."""
 
 
 class Cluster:
     """Open from now on; `close` lets go of it."""
 
-    def __init__(self, address: str) -> None:
-        self.address = address
+    def __init__(self, where: str, note: Callable[[str], None]) -> None:
+        """`note` is given sentences for whoever watches."""
+        self.address = where
+        self._note = note
         self._news: SimpleQueue[News] = SimpleQueue()
         self._keys = (f"referee-{time.time_ns():x}-{number}" for number in count(1))
-        self._liaison = Liaison(address, self._news)
+        self._liaison = Liaison(where, self._news)
         self.client: Client | None = None
         self.stations: dict[str, Station] = {}
         self.silent = ""
@@ -67,25 +81,43 @@ class Cluster:
         self.least: Level | None = None
         """What bots need of a station; None before that is settled."""
         self.cargo: Cargo | None = None
-        self._held: dict[str, Future[Any]] = {}
-        """Parcels and questions: dask forgets what nobody holds."""
+        # Dask forgets what nobody holds.
+        self._asked: dict[Ask, Future[Any]] = {}
+        self._sent: dict[str, Future[Any]] = {}
+        """Parcels, while somebody is made ready."""
 
     def close(self) -> None:
-        self._held.clear()
+        self._asked.clear()
+        self._sent.clear()
         self._liaison.close()
 
     # What is asked of stations.
 
     def submit(
-        self, about: object, call: Callable[..., Any], *args: Any, on: Collection[str]
+        self, about: object, call: Callable[..., Any], *args: Any, on: Station
     ) -> Future[Any]:
-        """Have one of these stations do something; an Answer follows, unless the line breaks."""
-        assert self.client is not None
-        future = self.client.submit(
-            call, *args, key=next(self._keys), workers=sorted(on), pure=False
-        )
-        future.add_done_callback(lambda done: self._news.put(Answer(about, done)))
+        """Have a station do something; an Answer follows, unless the line breaks."""
+        client = self.client
+        assert client is not None
+        loop = client.loop
+        assert loop is not None
+        future = client.submit(call, *args, key=next(self._keys), workers=[on.address], pure=False)
+        future.add_done_callback(lambda done: loop.add_callback(self._bring, about, done))
         return future
+
+    async def _bring(self, about: object, future: Future[Any]) -> None:
+        """In dask's own thread, so that nobody else waits where a worker has a result and then
+        stands still."""
+        if future.status not in ("finished", "error"):
+            self._news.put(Answer(about, future, problem=Lost()))
+            return
+        try:
+            # In this thread it is awaited.
+            value = await future.result(timeout=FETCH_S)
+        except Exception as problem:
+            self._news.put(Answer(about, future, problem=problem))
+        else:
+            self._news.put(Answer(about, future, value))
 
     def attend(self, timeout_s: float) -> Iterator[Answer]:
         """Take in what has happened; gives what is none of the cluster's own business."""
@@ -97,7 +129,7 @@ class Cluster:
             timeout_s = 0.0
             if isinstance(news, Answer):
                 if isinstance(news.about, Ask):
-                    self._told(news.about, news.future)
+                    self._told(news.about, news)
                 else:
                     yield news
             else:
@@ -105,116 +137,142 @@ class Cluster:
 
     def _line(self, news: Connected | Silent | Roll) -> None:
         if isinstance(news, Silent):
-            if not self.silent:
+            if self.client is not None:
                 self.silent_since = time.monotonic()
             self.silent, self.client = news.why, None
         elif isinstance(news, Connected):
             self.client, self.silent = news.client, ""
             self.stations.clear()
-            self._held.clear()
+            self._asked.clear()
+            self._sent.clear()
         elif self.client is not None:
             self._roll(news)
 
     def _roll(self, roll: Roll) -> None:
-        for address in self.stations.keys() - roll.threads.keys():
-            del self.stations[address]
-        for address, threads in roll.threads.items():
-            if address not in self.stations:
-                self.stations[address] = Station(address, threads)
-                self._ask_for_survey(address)
-            self.stations[address].threads = threads
+        for address in self.stations.keys() - roll.workers.keys():
+            gone = self.stations.pop(address)
+            for ask in [ask for ask in self._asked if ask.station is gone]:
+                del self._asked[ask]
+        newest = max((each.last_seen for each in roll.workers.values()), default=0.0)
+        for address, present in roll.workers.items():
+            where = self.stations.get(address)
+            if where is None:
+                where = self.stations[address] = Station(address, present.threads)
+                self._ask(where, "version", eval, VERSION)
+            where.threads = present.threads
+            where.heard_of(present.last_seen, newest)
 
-    def _ask_for_survey(self, address: str) -> None:
-        parcels = () if self.cargo is None else tuple(self.cargo.parcels)
-        ask = Ask(address, "survey")
-        future = self.submit(ask, station.survey, COMMANDS, parcels, on=[address])
-        self._held[f"survey {address}"] = future
+    def _ask(self, where: Station, what: str, call: Callable[..., Any], *args: Any) -> None:
+        if self.client is not None:
+            ask = Ask(where, what)
+            self._asked[ask] = self.submit(ask, call, *args, on=where)
 
     def load(self, cargo: Cargo, least: Level) -> None:
         """From now on every station is to have this."""
         self.cargo, self.least = cargo, least
         for each in self.stations.values():
-            each.troubles = None
-            self._ask_for_survey(each.address)
+            if each.unfit:
+                self.refuse(each, each.unfit)
+            else:
+                self.look_at(each)
 
-    def make_ready(self, where: Station) -> None:
-        """Send a station what it lacks, and have it build what has to be built."""
-        cargo = self.cargo
-        if cargo is None or where.survey is None or where.unfit:
-            return
+    def look_at(self, where: Station) -> None:
+        """Ask a station what it has, and have it made ready then."""
         where.troubles = None
-        there = set(where.survey["parcels"])
+        parcels = () if self.cargo is None else tuple(self.cargo.parcels)
+        self._ask(where, "survey", station.survey, COMMANDS, parcels)
+
+    def refuse(self, where: Station, why: str) -> None:
+        """It gets nothing to play, for this reason."""
+        where.unfit = why
+        if self.cargo is not None:
+            self._note(f"{where.address} plays nothing: {why}")
+
+    def _make_ready(self, where: Station, cargo: Cargo, there: set[str]) -> None:
+        """Send a station what it lacks, and have it build what has to be built."""
         bodies = {
             name: self._parcel(name, parcel.body)
             for name, parcel in cargo.parcels.items()
             if name not in there
         }
         encode = msgspec.msgpack.Encoder(enc_hook=plain).encode
-        self._held[f"ready {where.address}"] = self.submit(
-            Ask(where.address, "ready"),
-            station.make_ready,
-            encode(cargo.bots),
-            encode(cargo.confinement),
-            cargo.limit_ms,
-            bodies,
-            on=[where.address],
-        )
+        told = (encode(cargo.bots), encode(cargo.confinement), cargo.limit_ms, bodies)
+        self._ask(where, "ready", station.make_ready, *told)
 
     def _parcel(self, name: str, body: bytes) -> Future[Any]:
         """On the cluster once; from there to whoever lacks it."""
-        if name not in self._held:
+        if name not in self._sent:
             assert self.client is not None
             # Submitted and not scattered: if its holder goes, it can be had again.
-            self._held[name] = self.client.submit(bytes, body, key=f"{next(self._keys)}-{name}")
-        return self._held[name]
+            self._sent[name] = self.client.submit(bytes, body, key=f"{next(self._keys)}-{name}")
+        return self._sent[name]
 
-    def _told(self, ask: Ask, future: Future[Any]) -> None:
-        where = self.stations.get(ask.station)
-        if where is None:
+    def _told(self, ask: Ask, answer: Answer) -> None:
+        where = ask.station
+        self._asked.pop(ask, None)
+        if not self._asked:
+            self._sent.clear()
+        if self.stations.get(where.address) is not where or isinstance(answer.problem, Lost):
             return
-        if future.status != "finished":
-            if future.status == "error":
-                where.unfit = f"it cannot be asked: {_first_line(future.exception())}"
-            return
-        try:
-            found = future.result()
-        except Exception:  # the line broke while it came; over the next one it is asked anew
-            return
-        if ask.what == "survey":
-            where.surveyed(found, self.least)
-            self.make_ready(where)
+        if answer.problem is not None:
+            self.refuse(where, _why_unasked(answer.problem))
+        elif ask.what == "version":
+            if answer.value == __version__:
+                self.look_at(where)
+            else:
+                self.refuse(where, f"it has referee {answer.value}, and this is {__version__}")
+        elif ask.what == "survey":
+            self._surveyed(where, answer.value)
         else:
-            where.troubles = found
+            found = answer.value.items()
+            where.made_ready({bot: None if each is None else Trouble(*each) for bot, each in found})
+
+    def _surveyed(self, where: Station, found: dict[str, Any]) -> None:
+        where.surveyed(found)
+        unfit = where.unfit or ("" if self.least is None else where.refuses(self.least))
+        if unfit:
+            self.refuse(where, unfit)
+        elif self.cargo is not None and self.client is not None:
+            self._make_ready(where, self.cargo, set(found["parcels"]))
 
     # Waiting, at the start.
 
-    def wait_for(self, settled: Callable[[Station], bool]) -> list[Station]:
-        """All stations, once this holds for each of them and there is one. Raises NoCluster."""
-        deadline = time.monotonic() + WORKERS_S
+    def wait_for(
+        self, settled: Callable[[Station], bool], limit_s: float = WORKERS_S
+    ) -> list[Station]:
+        """Stations of which this holds, or which are unfit, once there is one and all others are
+        silent, or have not answered within the limit. Raises NoCluster."""
+        began, told = time.monotonic(), False
         while True:
             list(self.attend(0.1))
             there = list(self.stations.values())
-            if there and all(each.unfit or settled(each) for each in there):
-                return there
-            building = self.cargo is not None and bool(there)
-            if time.monotonic() > deadline and not building:
+            done = [each for each in there if each.unfit or settled(each)]
+            waited = time.monotonic() - began
+            if done and (waited > limit_s or all(each in done or each.silent for each in there)):
+                return done
+            if waited > limit_s or (self.silent and waited > ANSWER_S):
                 raise NoCluster(self._why_nobody())
-            if self.silent and time.monotonic() - self.silent_since > ANSWER_S:
-                raise NoCluster(self._why_nobody())
+            if waited > WORD_S and not told and self.client is not None:
+                told = True
+                self._note(
+                    f"waiting for {'a worker' if not there else 'workers'} of {self.address}"
+                )
 
     def _why_nobody(self) -> str:
-        if self.silent or self.client is None:
+        if self.client is None:
             return f"no dask scheduler answers at {self.address}: {self.silent or 'no word'}"
         if not self.stations:
             return f"the dask scheduler at {self.address} has no workers; start some: dask worker"
-        mute = [each.address for each in self.stations.values() if each.survey is None]
-        return f"workers of {self.address} do not answer: {', '.join(mute)}"
+        return f"workers of {self.address} do not answer: {', '.join(self.stations)}"
 
 
 @contextmanager
-def cluster_at(address: str, jobs: int | None) -> Iterator[Cluster]:
-    """The cluster of this address: a URL, a scheduler file, or `local`, which is started here."""
-    if address == LOCAL:
+def cluster_at(
+    where: str, jobs: int | None, note: Callable[[str], None] = lambda _: None
+) -> Iterator[Cluster]:
+    """The cluster of this address: a URL, a scheduler file, or `local`, which is started here.
+    Raises BadAddress."""
+    if where == LOCAL:
         local = LocalCluster(
             n_workers=jobs or cores(),
             threads_per_worker=1,
@@ -222,26 +280,24 @@ def cluster_at(address: str, jobs: int | None) -> Iterator[Cluster]:
             host="127.0.0.1",
             dashboard_address=None,
         )
-        with local, _opened(local.scheduler_address) as cluster:
+        with local, _opened(local.scheduler_address, note) as cluster:
             yield cluster
         return
-    if "://" not in address and not is_file(address):
-        raise Mistake(
-            f"--cluster takes tcp://HOST:PORT, a scheduler file, or local; {address} is no file"
-        )
-    with _opened(address) as cluster:
+    url_of(where)
+    with _opened(where, note) as cluster:
         yield cluster
 
 
 @contextmanager
-def _opened(address: str) -> Iterator[Cluster]:
-    cluster = Cluster(address)
+def _opened(where: str, note: Callable[[str], None]) -> Iterator[Cluster]:
+    cluster = Cluster(where, note)
     try:
         yield cluster
     finally:
         cluster.close()
 
 
-def _first_line(problem: BaseException | None) -> str:
-    lines = str(problem).strip().splitlines()
-    return f"{type(problem).__name__}: {lines[0]}" if lines else type(problem).__name__
+def _why_unasked(problem: BaseException) -> str:
+    if isinstance(problem, ModuleNotFoundError) and (problem.name or "").startswith("referee"):
+        return f"it has no referee; install referee[cluster] {__version__} there"
+    return f"it cannot be asked: {type(problem).__name__}: {first_line(problem)}"

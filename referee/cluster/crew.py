@@ -1,27 +1,39 @@
 """The hands of a cluster: orders out, reports back, whatever happens to the machines between.
 
-A chunk is one task of dask, which may run wherever both its bots can be played. It comes back as a
-whole or not at all, and counts the first time it comes: a chunk whose machine is lost is played
-again, and towards the end those that take longest are given to a second machine as well.
+A chunk is one task of dask, given to a station that can play both its bots and has a thread free.
+It comes back as a whole or not at all, and counts the first time it comes: a chunk whose machine is
+lost or silent is played again, and towards the end those that take longest are given to a second
+machine as well.
+
+What goes wrong on one machine is its own fault before it is anybody else's: an order that fails is
+tried elsewhere, and so is a bot that does not come up on a machine where it never did.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from distributed import Future
 from msgspec.structs import replace
 
-from referee.bots.confinement.levels import Level
 from referee.cluster import station
-from referee.cluster.cluster import PATIENCE_S, Cluster, NoCluster
-from referee.cluster.liaison import Answer
+from referee.cluster.cluster import PATIENCE_S, Cluster, Lost, NoCluster
+from referee.cluster.flights import Flight, Try
+from referee.cluster.liaison import Answer, first_line
 from referee.cluster.stations import Station, names_in
-from referee.tournament.chunk import Batch, Chunk, Order, Report, frame, read_report
+from referee.cluster.suspects import not_come_up
+from referee.tournament.chunk import (
+    Batch,
+    Chunk,
+    Failed,
+    Order,
+    Report,
+    frame,
+    read_report,
+)
 from referee.tournament.crew import LostWorker, Muster
 
 SLOW_S = 4.0
@@ -29,6 +41,12 @@ SLOW = 2.0
 """A chunk is slow that takes so many times as long as others do, and at least so long."""
 KNOWN = 50
 """How many of the last chunks tell how long others take."""
+ELSEWHERE = 3
+"""On so many stations an order is tried that fails, before it is given up."""
+BENCHED = 3
+"""After so many failures in a row a station gets no more orders."""
+LOOK_S = 0.1
+MUSTER_S = 0.5
 
 
 class Berth:
@@ -43,18 +61,6 @@ class Berth:
         self._crew.send(self, order)
 
 
-class Flight:
-    """An order on its way."""
-
-    def __init__(self, berth: Berth, order: Order) -> None:
-        self.berth = berth
-        self.order = order
-        self.since = time.monotonic()
-        self.tries: list[Future[Any]] = []
-        self.stranded_since: float | None = None
-        """From when there was no station for it."""
-
-
 class ClusterCrew:
     """All of them."""
 
@@ -66,9 +72,11 @@ class ClusterCrew:
         self._logs = logs
         self._client = cluster.client
         self._berths: list[Berth] = []
-        self._flights: list[Flight] = []
+        self._flights: dict[Berth, Flight] = {}
         self._took: list[float] = []
-        self._began = time.monotonic()
+        self._began = self._mustered = time.monotonic()
+        self._muster = Muster(places=(), in_flight=0)
+        self._looked = 0.0
         self._levels: set[str] = set()
         self._resize()
 
@@ -79,15 +87,21 @@ class ClusterCrew:
         return [berth for berth in self._berths if berth.order is None]
 
     def muster(self) -> Muster:
-        places = tuple(each.place(self._began) for each in self._cluster.stations.values())
-        return Muster(places=places, in_flight=len(self._flights))
+        now = time.monotonic()
+        if now - self._mustered >= MUSTER_S:
+            self._mustered = now
+            ready = [each for each in self._cluster.stations.values() if each.is_ready]
+            flying = sum(bool(flight.tries) for flight in self._flights.values())
+            places = tuple(each.place(self._began) for each in ready)
+            self._muster = Muster(places=places, in_flight=flying)
+        return self._muster
 
-    def levels(self) -> list[str]:
-        return sorted(self._levels, key=[level.value for level in Level].index)
+    def levels(self) -> set[str]:
+        return self._levels
 
     def close(self) -> None:
-        for flight in self._flights:
-            self._let_go(flight)
+        for flight in self._flights.values():
+            flight.end_all()
         self._flights.clear()
 
     # Out.
@@ -95,20 +109,24 @@ class ClusterCrew:
     def send(self, berth: Berth, order: Order) -> None:
         if isinstance(order, Chunk) and order.variant in self._scripts:
             order = replace(order, variant=self._scripts[order.variant])
-        flight = Flight(berth, order)
-        self._flights.append(flight)
+        flight = self._flights[berth] = Flight(berth, order)
         self._launch(flight)
 
-    def _launch(self, flight: Flight, but: str | None = None) -> None:
-        """Have it played, by another station than this one if that is said."""
-        able = [each.address for each in self._able(flight.order) if each.address != but]
-        if not able or self._cluster.client is None:
-            if but is None and flight.stranded_since is None:
+    def _launch(self, flight: Flight, but: Collection[str] = ()) -> None:
+        """Have it played by a station that has a thread free, if there is one; not by these."""
+        if self._cluster.client is None:
+            return
+        able = [each for each in self._able(flight.order) if each.address not in but]
+        if not able:
+            if not but and flight.stranded_since is None:
                 flight.stranded_since = time.monotonic()
             return
         flight.stranded_since = None
-        order = frame(flight.order)[4:]
-        flight.tries.append(self._cluster.submit(flight, station.work, order, on=able))
+        fresh = [each for each in able if each.address not in flight.avoided] or able
+        where = max(fresh, key=lambda each: each.threads - each.flying)
+        if where.flying < where.threads:
+            order = frame(flight.order)[4:]
+            flight.begin(where, self._cluster.submit(flight, station.work, order, on=where))
 
     def _able(self, order: Order) -> list[Station]:
         names = names_in(order)
@@ -117,55 +135,95 @@ class ClusterCrew:
     # Back.
 
     def hear(self, timeout_s: float) -> Iterator[tuple[Berth, list[Report] | LostWorker]]:
+        # Whoever is idle by now has not been given anything, since there is nothing left.
+        spare = len(self.idle())
         for answer in self._cluster.attend(timeout_s):
-            said = self._landed(answer)
+            flight: Flight = answer.about
+            berth = flight.berth
+            assert isinstance(berth, Berth)
+            said = self._landed(flight, answer)
             if said is not None:
-                yield answer.about.berth, said
+                del self._flights[berth]
+                flight.end_all()
+                if isinstance(said, LostWorker):
+                    self._berths[self._berths.index(berth)] = Berth(self)
+                yield berth, said
         if self._cluster.client is not self._client:
             self._begin_anew()
-        self._look_after()
-        self._resize()
+        now = time.monotonic()
+        if now - self._looked >= LOOK_S:
+            self._looked = now
+            self._look_after(now)
+            if spare and self._took:
+                self._speculate(now, spare)
+            self._resize()
 
-    def _landed(self, answer: Answer) -> list[Report] | LostWorker | None:
-        flight, future = answer.about, answer.future
-        if flight not in self._flights or future not in flight.tries:
-            return None  # It has come before, or the line that it was asked for over is gone.
-        if future.status == "finished":
-            try:
-                result = future.result()
-            except Exception:  # the line broke while it came; it is looked after
-                flight.tries.remove(future)
-                return None
-            self._flights.remove(flight)
-            self._let_go(flight)
-            return self._kept(flight, result)
-        flight.tries.remove(future)
-        if future.status != "error":
-            return None  # Cancelled: the scheduler has forgotten it. It is looked after.
-        problem = future.exception()
+    def _landed(self, flight: Flight, answer: Answer) -> list[Report] | LostWorker | None:
+        """What is to be said of a flight; None where it goes on, or has come before."""
+        one = flight.try_of(answer.future)
+        if one is None:
+            return None
+        where, problem = one.station, answer.problem
+        if problem is None:
+            reports = [read_report(body) for body in answer.value["reports"]]
+            failed = next((each for each in reports if isinstance(each, Failed)), None)
+            if failed is not None:
+                return self._failed(flight, one, failed.why)
+            return self._came(flight, one, reports, answer.value)
         if isinstance(problem, station.Lacking):
-            for each in self._able(flight.order):
-                # Whichever it was: those that have it are done at once.
-                self._cluster.make_ready(each)
-            return None
-        if flight.tries:
-            return None
-        self._flights.remove(flight)
-        return LostWorker(f"a worker of the cluster failed: {type(problem).__name__}: {problem}")
+            self._cluster.look_at(where)
+        elif not isinstance(problem, Lost | station.Unwanted):
+            return self._failed(flight, one, f"{type(problem).__name__}: {first_line(problem)}")
+        flight.end(one)
+        self._launch(flight)
+        return None
 
-    def _kept(self, flight: Flight, result: dict[str, Any]) -> list[Report]:
-        reports = [read_report(body) for body in result["reports"]]
+    def _failed(self, flight: Flight, one: Try, why: str) -> LostWorker | None:
+        """A station could not do it: another one tries, unless several could not."""
+        where = one.station
+        flight.end(one)
+        flight.avoided.add(where.address)
+        flight.failures.append(f"{where.address}: {why}")
+        where.failures += 1
+        if where.failures == BENCHED:
+            self._cluster.refuse(where, f"it failed {BENCHED} times in a row: {why}")
+        if len(flight.failures) >= ELSEWHERE and not flight.tries:
+            return LostWorker(f"workers of the cluster failed: {'; '.join(flight.failures)}")
+        if not flight.tries:
+            self._launch(flight)
+        return None
+
+    def _came(
+        self, flight: Flight, one: Try, reports: list[Report], result: dict[str, Any]
+    ) -> list[Report] | None:
+        """What came back, if the station that it comes from can be trusted with these bots."""
+        where = one.station
+        absent = not_come_up(flight.order, reports)
+        strange = {name: why for name, why in absent.items() if name not in where.proven}
+        others = [each for each in self._able(flight.order) if each is not where]
+        if strange and others and len(flight.avoided) < ELSEWHERE - 1:
+            where.distrust(strange)
+            flight.avoided.add(where.address)
+            flight.end(one)
+            self._launch(flight)
+            return None
+        where.failures = 0
+        where.proven.update(name for name in names_in(flight.order) if name not in absent)
+        self._keep(flight, where, reports, result)
+        return reports
+
+    def _keep(
+        self, flight: Flight, where: Station, reports: list[Report], result: dict[str, Any]
+    ) -> None:
+        """What is counted and kept beside the games themselves."""
         if isinstance(flight.order, Chunk):
             self._took = [*self._took[1 - KNOWN :], time.monotonic() - flight.since]
-        games = [batch for batch in reports if isinstance(batch, Batch)]
-        where = self._cluster.stations.get(result["station"])
-        if where is not None:
-            where.count(sum(len(batch.games) for batch in games))
+        games = sum(len(each.games) for each in reports if isinstance(each, Batch))
+        where.count(games)
         if games:
             self._levels.add(result["level"])
         for name, text in result["logs"].items():
             self._keep_log(name, text)
-        return reports
 
     def _keep_log(self, name: str, text: bytes) -> None:
         if self._logs is None:
@@ -177,65 +235,65 @@ class ClusterCrew:
         with path.open("ab") as log:
             log.write(text)
 
-    def _let_go(self, flight: Flight) -> None:
-        for future in flight.tries:
-            future.release()
-        flight.tries.clear()
-
     # What goes wrong.
 
     def _begin_anew(self) -> None:
         """The line is another one, or there is none: nothing that was asked for is known there."""
         self._client = self._cluster.client
-        for flight in self._flights:
-            flight.tries.clear()
+        for flight in self._flights.values():
+            flight.end_all()
 
-    def _look_after(self) -> None:
-        now = time.monotonic()
-        if self._cluster.client is None:
-            if now - self._cluster.silent_since > PATIENCE_S:
+    def _look_after(self, now: float) -> None:
+        """Whatever is with a station that is lost or silent goes to another one."""
+        cluster = self._cluster
+        if cluster.client is None:
+            if now - cluster.silent_since > PATIENCE_S:
                 raise NoCluster(
-                    f"the dask scheduler at {self._cluster.address} has not answered for "
-                    f"{PATIENCE_S:.0f} s: {self._cluster.silent}"
+                    f"the dask scheduler at {cluster.address} has not answered for "
+                    f"{PATIENCE_S:.0f} s: {cluster.silent}"
                 )
             return
-        for flight in self._flights:
+        for flight in self._flights.values():
+            for one in list(flight.tries):
+                where = one.station
+                if where.silent or cluster.stations.get(where.address) is not where:
+                    flight.end(one)
             if not flight.tries:
                 self._launch(flight)
             waited = 0.0 if flight.stranded_since is None else now - flight.stranded_since
-            if waited > PATIENCE_S:
-                who = " and ".join(names_in(flight.order))
-                raise NoCluster(f"for {PATIENCE_S:.0f} s no worker was there that can play {who}")
-        if self.idle() and self._took:
-            self._speculate(now)
+            if waited > PATIENCE_S or (waited > LOOK_S and self._nobody_fit()):
+                raise NoCluster(self._why_stranded(flight))
 
-    def _speculate(self, now: float) -> None:
+    def _nobody_fit(self) -> bool:
+        """Whether workers are there, and none of them will ever play."""
+        stations = self._cluster.stations.values()
+        return bool(stations) and all(each.unfit for each in stations)
+
+    def _why_stranded(self, flight: Flight) -> str:
+        stations = self._cluster.stations.values()
+        if self._nobody_fit():
+            told = "; ".join(f"{each.address}: {each.unfit}" for each in stations)
+            return f"no worker of {self._cluster.address} can play any more: {told}"
+        who = " and ".join(names_in(flight.order))
+        return f"for {PATIENCE_S:.0f} s {self._cluster.address} had no worker that can play {who}"
+
+    def _speculate(self, now: float, spare: int) -> None:
         """Nothing is left to give out: have the slowest played a second time, elsewhere."""
         slow_s = max(SLOW_S, SLOW * median(self._took))
-        once = [each for each in self._flights if len(each.tries) == 1]
-        late = [each for each in once if now - each.since > slow_s]
-        if not late:
-            return
-        processing = self._processing()
-        for flight in late[: len(self.idle())]:
-            self._launch(flight, but=processing.get(str(flight.tries[0].key), ""))
-
-    def _processing(self) -> dict[str, str]:
-        """Which station has which task."""
-        assert self._cluster.client is not None
-        try:
-            found = self._cluster.client.processing()
-        except Exception:  # a line that breaks is told by the liaison
-            return {}
-        return {str(key): where for where, keys in found.items() for key in keys}
+        for flight in self._flights.values():
+            if len(flight.tries) == 1 and now - flight.since > slow_s and spare:
+                self._launch(flight, but={flight.tries[0].station.address})
+                spare -= 1
 
     def _resize(self) -> None:
         """As many berths as there are threads that can play; one more each where some can not."""
-        stations = [each for each in self._cluster.stations.values() if each.troubles is not None]
-        wanted = sum(each.threads for each in stations if not each.unfit)
-        if any(trouble for each in stations for trouble in (each.troubles or {}).values()):
+        stations = [each for each in self._cluster.stations.values() if each.is_ready]
+        wanted = sum(each.threads for each in stations)
+        if not all(each.plays_all for each in stations):
             wanted += len(stations)
-        while len(self._berths) < max(wanted, 1):
+        wanted = max(wanted, 1)
+        while len(self._berths) < wanted:
             self._berths.append(Berth(self))
-        for berth in self.idle()[: len(self._berths) - max(wanted, 1)]:
-            self._berths.remove(berth)
+        if len(self._berths) > wanted:
+            for berth in self.idle()[: len(self._berths) - wanted]:
+                self._berths.remove(berth)

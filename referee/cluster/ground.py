@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -13,10 +13,10 @@ from referee.bots.confinement.levels import Level
 from referee.bots.confinement.probe import said_aloud
 from referee.bots.manifest import BadBot, Bot, is_sample
 from referee.clock import read_duration_ms
-from referee.cluster.cluster import Cluster, NoCluster
+from referee.cluster.cluster import WORKERS_S, Cluster, NoCluster
 from referee.cluster.crew import ClusterCrew
 from referee.cluster.parcel import Parcel, parcel_of_bot, parcel_of_script
-from referee.cluster.stations import Cargo, Station
+from referee.cluster.stations import Cargo, Station, Trouble
 from referee.rules.registry import is_path
 from referee.tournament.confining import confinement_of
 from referee.tournament.crew import Crew
@@ -70,14 +70,15 @@ class ClusterGround:
             try:
                 sent[entry.bot.name] = self._packed(spec, entry.bot, tell)
             except BadBot as problem:
-                left_out[entry.bot.name] = str(problem).removeprefix(f"{entry.bot.name}: ")
-                tell(LeftOut(bot=entry.bot.name, why=str(problem), output=problem.quoted))
+                why = str(problem).removeprefix(f"{entry.bot.name}: ")
+                left_out[entry.bot.name] = why
+                tell(LeftOut(bot=entry.bot.name, why=why, output=problem.quoted))
         stations = self._send(spec, list(sent.values()), tell)
         for name in sent:
-            why_not = _why_nowhere(name, stations)
-            if why_not:
-                left_out[name] = why_not
-                tell(LeftOut(bot=name, why=why_not, output=""))
+            nowhere = _why_nowhere(name, stations)
+            if nowhere is not None:
+                left_out[name] = nowhere.why
+                tell(LeftOut(bot=name, why=nowhere.why, output=nowhere.output))
         ready = [
             replace(entry, bot=sent[entry.bot.name][0])
             for entry in entries
@@ -91,10 +92,21 @@ class ClusterGround:
         sent = [self._packed(spec, entry.bot, tell) for entry in entries]
         stations = self._send(spec, sent, tell)
         for entry in entries:
-            why_not = _why_nowhere(entry.bot.name, stations)
-            if why_not:
-                raise BadBot(f"{entry.bot.name}: {why_not}")
+            nowhere = _why_nowhere(entry.bot.name, stations)
+            if nowhere is not None:
+                problem = BadBot(f"{entry.bot.name}: {nowhere.why}")
+                problem.quoted = nowhere.output
+                raise problem
         return [replace(entry, bot=bot) for entry, (bot, _) in zip(entries, sent, strict=True)]
+
+    def must_meet(self, pairs: Collection[tuple[str, str]]) -> None:
+        """Every two of these need a station that plays both. Raises NoCluster."""
+        ready = [each for each in self._cluster.stations.values() if each.is_ready]
+        if not ready or any(each.plays_all for each in ready):
+            return
+        for pair in pairs:
+            if not any(each.plays(pair) for each in ready):
+                raise NoCluster(_why_apart(pair, ready))
 
     def jobs(self, spec: Spec) -> int:
         stations = self._cluster.stations.values()
@@ -133,7 +145,9 @@ class ClusterGround:
             if bot.build:
                 tell(Building(bot=bot.name))
         self._cluster.load(cargo, Level(spec.sandbox or Level.NONE))
-        return self._cluster.wait_for(lambda each: each.troubles is not None)
+        builds = sum(bool(bot.build) for bot, _ in sent)
+        limit_s = WORKERS_S + builds * cargo.limit_ms / 1000
+        return self._cluster.wait_for(lambda each: each.troubles is not None, limit_s)
 
     def _surveyed(self) -> list[Station]:
         return self._cluster.wait_for(lambda each: each.survey is not None)
@@ -146,13 +160,27 @@ class ClusterGround:
         return fit
 
 
-def _why_nowhere(bot: str, stations: Sequence[Station]) -> str:
-    """Why no station can play a bot; empty where one can."""
+def _why_nowhere(bot: str, stations: Sequence[Station]) -> Trouble | None:
+    """Why no station can play a bot; None where one can."""
     reasons: dict[str, list[str]] = {}
+    output = ""
     for each in stations:
-        why = each.unfit or (each.troubles or {}).get(bot)
-        if not why:
-            return ""
-        reasons.setdefault(why, []).append(each.address)
+        trouble = Trouble(each.unfit) if each.unfit else (each.troubles or {}).get(bot)
+        if trouble is None:
+            return None
+        reasons.setdefault(trouble.why, []).append(each.address)
+        output = output or trouble.output
     told = "; ".join(f"{why} ({', '.join(where)})" for why, where in reasons.items())
-    return f"no worker can play it: {told}"
+    return Trouble(f"no worker can play it: {told}", output)
+
+
+def _why_apart(pair: tuple[str, str], stations: Sequence[Station]) -> str:
+    """Of two bots each of which can be played somewhere."""
+    told: list[str] = []
+    for bot in pair:
+        lacking = [each for each in stations if not each.plays([bot])]
+        for each in lacking:
+            trouble = (each.troubles or {}).get(bot)
+            why = trouble.why if trouble is not None else "it is not there"
+            told.append(f"{each.address} cannot play {bot}: {why}")
+    return f"no worker can play {' against '.join(pair)}: {'; '.join(told)}"

@@ -15,8 +15,6 @@ import select
 import shutil
 import sys
 import tempfile
-import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -31,6 +29,8 @@ from referee.bots.confinement import Confinement
 from referee.bots.confinement.levels import Level
 from referee.bots.confinement.probe import best_level, holds, why_not
 from referee.bots.manifest import BadBot, Bot
+from referee.cluster.fingerprint import fingerprint
+from referee.cluster.hands import Hands
 from referee.cluster.parcel import SCRIPT, Parcel, is_here, keep, parcels_folder
 from referee.mistake import Mistake
 from referee.tournament.chunk import Call, Chunk, Contestant, Order, from_plain, read_order
@@ -56,6 +56,7 @@ def survey(commands: tuple[str, ...], parcels: tuple[str, ...]) -> dict[str, Any
     lacking = why_not(Level.STANDARD)
     return {
         "version": __version__,
+        "code": fingerprint(),
         "python": platform.python_version(),
         "system": platform.system(),
         "machine": platform.machine(),
@@ -69,15 +70,11 @@ def survey(commands: tuple[str, ...], parcels: tuple[str, ...]) -> dict[str, Any
     }
 
 
-def clock() -> float:
-    """What time it is there."""
-    return time.time()
-
-
 def make_ready(
     bots: bytes, confinement: bytes, limit_ms: int, parcels: dict[str, bytes]
-) -> dict[str, str | None]:
-    """Take these bots in; by name, why one of them cannot be played here."""
+) -> dict[str, tuple[str, str] | None]:
+    """Take these bots in; by name, why one of them cannot be played here, and what its build said
+    of it."""
     for name, body in parcels.items():
         with contextlib.suppress(BadArchive, OSError, BadBot):  # told of with its bot, below
             keep(Parcel(name, body))
@@ -85,13 +82,15 @@ def make_ready(
     return {bot.name: _trouble(bot, confined, limit_ms) for bot in _read(bots, list[Bot])}
 
 
-def _trouble(bot: Bot, confinement: Confinement, limit_ms: int) -> str | None:
+def _trouble(bot: Bot, confinement: Confinement, limit_ms: int) -> tuple[str, str] | None:
     try:
         _READY.get(bot, confinement, limit_ms)
     except Lacking:
-        return "it could not be sent"
-    except (Mistake, OSError) as problem:
-        return str(problem).removeprefix(f"{bot.name}: ")
+        return "it could not be sent", ""
+    except Mistake as problem:
+        return str(problem).removeprefix(f"{bot.name}: "), problem.quoted
+    except OSError as problem:
+        return str(problem), ""
     return None
 
 
@@ -100,7 +99,8 @@ def work(order: bytes) -> dict[str, Any]:
 
     Raises Lacking where a bot is not here any more, LostWorker where the child broke down.
     """
-    with tempfile.TemporaryDirectory(prefix="referee-logs-") as logs:
+    # In dask's folder: what a killed worker leaves there is removed by the next one.
+    with tempfile.TemporaryDirectory(prefix="referee-logs-", dir=_scratch()) as logs:
         here = _localized(read_order(order), Path(logs))
         hand = _HANDS.take()
         try:
@@ -114,7 +114,6 @@ def work(order: bytes) -> dict[str, Any]:
             "reports": reports,
             "logs": _logs(Path(logs)),
             "level": here.manner.confinement.level.value,
-            "station": _address(),
         }
 
 
@@ -124,28 +123,6 @@ class Lacking(Exception):
 
 class Unwanted(Exception):
     """Whoever gave the order is gone, or has the games from elsewhere."""
-
-
-class _Hands:
-    """Worker processes that wait for their next order."""
-
-    def __init__(self) -> None:
-        self._idle: list[Worker] = []
-        self._lock = threading.Lock()
-
-    def take(self) -> Worker:
-        with self._lock:
-            while self._idle:
-                hand = self._idle.pop()
-                if hand.process.poll() is None:
-                    return hand
-                hand.close()
-        return Worker()
-
-    def give_back(self, hand: Worker) -> None:
-        hand.order = None
-        with self._lock:
-            self._idle.append(hand)
 
 
 class _Ready:
@@ -172,7 +149,7 @@ def _built(bot: Bot, confinement: Confinement, limit_ms: int | None) -> Bot:
     return built(replace(bot, folder=parcels_folder() / name), confinement, limit_ms=limit_ms)
 
 
-_HANDS, _READY = _Hands(), _Ready()
+_HANDS, _READY = Hands(), _Ready()
 
 
 def _confinement(asked: Confinement) -> Confinement:
@@ -247,14 +224,15 @@ def _asker() -> Callable[[], bool]:
     return wanted
 
 
-def _address() -> str:
-    """By which the cluster knows this worker."""
+def _scratch() -> str | None:
+    """The folder that dask has for this worker."""
     from distributed import get_worker
 
     try:
-        return str(get_worker().address)
-    except ValueError:
-        return ""
+        folder = get_worker().local_directory
+    except ValueError:  # called without dask
+        return None
+    return folder if Path(folder).is_dir() else None
 
 
 def _logs(folder: Path) -> dict[str, bytes]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 
 from referee.bots.confinement import Confinement
 from referee.bots.confinement.levels import Level
 from referee.bots.manifest import Bot
+from referee.cluster.fingerprint import fingerprint
 from referee.cluster.parcel import Parcel
 from referee.tournament.chunk import Call, Order
 from referee.tournament.crew import Place
@@ -18,6 +20,9 @@ from referee.version import __version__
 
 RECENT_S = 20.0
 """Over which the pace of a station is told."""
+SILENT_S = 15.0
+"""A station that the scheduler has not heard of for so long gets no more orders, and what it was at
+is given to another. Stations report at least every few seconds."""
 
 
 class Cargo(Struct, frozen=True, kw_only=True):
@@ -31,6 +36,14 @@ class Cargo(Struct, frozen=True, kw_only=True):
     parcels: dict[str, Parcel]
 
 
+class Trouble(NamedTuple):
+    """Why a bot cannot be played on a station."""
+
+    why: str
+    output: str = ""
+    """The end of what its build said."""
+
+
 class Station:
     """One dask worker."""
 
@@ -40,18 +53,51 @@ class Station:
         self.survey: dict[str, Any] | None = None
         self.unfit = ""
         """Why nothing can be played there; empty where something can, as far as is known."""
-        self.troubles: dict[str, str | None] | None = None
+        self.troubles: dict[str, Trouble | None] | None = None
         """By bot, why it cannot be played there; None before that is known."""
+        self.plays_all = True
+        """Whether there are no such bots."""
+        self.proven: set[str] = set()
+        """Bots that have come up there."""
+        self.flying = 0
+        """Orders that it has."""
+        self.failures = 0
+        """How often in a row it failed at an order."""
         self.games = 0
-        self._paces: list[tuple[float, int]] = []
+        self.silent = False
+        self._last_seen = 0.0
+        self._heard = time.monotonic()
+        self._paces: deque[tuple[float, int]] = deque()
 
-    def surveyed(self, found: dict[str, Any], least: Level | None) -> None:
+    def heard_of(self, last_seen: float, newest: float) -> None:
+        """When the scheduler last heard of it, and of the one that it heard of last."""
+        now = time.monotonic()
+        if last_seen != self._last_seen:
+            self._last_seen = last_seen
+            self._heard = now - (newest - last_seen)
+        self.silent = now - self._heard > SILENT_S
+
+    def surveyed(self, found: dict[str, Any]) -> None:
         self.survey = found
-        if found["version"] != __version__:
-            self.unfit = f"it has referee {found['version']}, and this is {__version__}"
-        elif least is not None and not self.offers(least):
-            why = f" ({found['lacking']})" if found["lacking"] else ""
-            self.unfit = f"it does not offer level {least}{why}"
+        if found["code"] != fingerprint():
+            self.unfit = f"its referee {__version__} is not the same as here: the files differ"
+
+    def made_ready(self, troubles: dict[str, Trouble | None]) -> None:
+        self.troubles = troubles
+        self.plays_all = not any(troubles.values())
+
+    def distrust(self, troubles: dict[str, str]) -> None:
+        """These bots do not come up there."""
+        if self.troubles is not None:
+            self.troubles.update({bot: Trouble(why) for bot, why in troubles.items()})
+            self.plays_all = False
+
+    def refuses(self, least: Level) -> str:
+        """Why it is not strict enough; empty where it is."""
+        if self.survey is None or self.offers(least):
+            return ""
+        why = f" ({self.survey['lacking']})" if self.survey["lacking"] else ""
+        return f"it does not offer level {least}{why}"
 
     def offers(self, least: Level) -> bool:
         """Whether bots are confined there at least so strictly."""
@@ -64,19 +110,27 @@ class Station:
         levels = [] if self.survey is None else self.survey["levels"]
         return next((each.value for each in Level if each.value in levels), Level.NONE.value)
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether it can be given orders."""
+        return self.troubles is not None and not self.unfit and not self.silent
+
     def plays(self, names: Collection[str]) -> bool:
-        if self.unfit or self.troubles is None:
+        troubles = self.troubles
+        if troubles is None or not self.is_ready:
             return False
-        return all(name in self.troubles and self.troubles[name] is None for name in names)
+        return all(name in troubles and troubles[name] is None for name in names)
 
     def count(self, games: int) -> None:
         self.games += games
-        now = time.monotonic()
-        self._paces = [each for each in self._paces if each[0] > now - RECENT_S] + [(now, games)]
+        self._paces.append((time.monotonic(), games))
 
     def place(self, since: float) -> Place:
-        span = max(min(RECENT_S, time.monotonic() - since), 0.001)
-        recent = sum(games for at, games in self._paces if at > time.monotonic() - RECENT_S)
+        now = time.monotonic()
+        while self._paces and self._paces[0][0] < now - RECENT_S:
+            self._paces.popleft()
+        span = max(min(RECENT_S, now - since), 0.001)
+        recent = sum(games for _, games in self._paces)
         return Place(
             name=self.address, hands=self.threads, games=self.games, games_per_s=recent / span
         )

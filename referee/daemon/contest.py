@@ -69,6 +69,7 @@ class Contest:
         """Whether it gives out no more."""
         self.board: Scoreboard
         self._folder = folder
+        self._hands = spec.jobs or 1
         self._here = here
         self._ids = ids
         self._now = now
@@ -209,7 +210,7 @@ class Contest:
         """Take a piece from the ledger and put it where it is played; whether there was one."""
         if sum(map(len, self._held.values())) >= MOST_HELD:
             return False
-        chunk = self._ledger.next_chunk(self._manner)
+        chunk = self._ledger.next_chunk(self._manner, self._hands)
         if chunk is None:
             return False
         hall = self._is_for_the_hall(chunk.first.id, chunk.second.id)

@@ -6,7 +6,7 @@ processes on this machine are one crew (workers.py), a cluster is another (refer
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Protocol
 
 from msgspec import Struct
@@ -58,7 +58,7 @@ class Crew(Protocol):
     def muster(self) -> Muster | None:
         """None where there is nothing to tell beyond how many there are."""
 
-    def levels(self) -> Sequence[str]:
-        """How bots are confined, where that is not settled by the spec alone."""
+    def levels(self) -> Collection[str]:
+        """How bots were confined so far, where that is not settled by the spec alone."""
 
     def close(self) -> None: ...

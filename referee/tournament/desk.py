@@ -21,8 +21,7 @@ it has no time for, so large pieces harm nobody."""
 class Desk:
     """The games of all pairings that are not played yet."""
 
-    def __init__(self, jobs: int) -> None:
-        self._jobs = jobs
+    def __init__(self) -> None:
         self._left: dict[int, list[tuple[int, int]]] = {}
         self._turns: deque[int] = deque()
         self.waiting = 0
@@ -39,12 +38,13 @@ class Desk:
         self._left[pairing] = sorted(self._left.get(pairing, []) + added)
         self.waiting += sum(high - low + 1 for low, high in added)
 
-    def take(self) -> tuple[int, tuple[tuple[int, int], ...]] | None:
-        """The next piece: a pairing and ranges of its game numbers."""
+    def take(self, hands: int) -> tuple[int, tuple[tuple[int, int], ...]] | None:
+        """The next piece, where so many play at a time: a pairing and ranges of its game numbers.
+        Pieces get smaller towards the end."""
         if not self._turns:
             return None
         pairing = self._turns.popleft()
-        share = -(-self.waiting // self._jobs)
+        share = -(-self.waiting // hands)
         wanted = min(max(-(-share // 2), min(SMALLEST, share)), LARGEST)
         wanted += wanted % 2
         ranges = self._left.pop(pairing)

@@ -6,7 +6,7 @@ confined, whether they can be built, and the hands. `HERE` is this machine.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Protocol
 
 from msgspec.structs import replace
@@ -39,6 +39,9 @@ class Ground(Protocol):
     def make_ready(self, spec: Spec, entries: Sequence[Entry], tell: Listener) -> list[Entry]:
         """All of them. Raises BadBot."""
 
+    def must_meet(self, pairs: Collection[tuple[str, str]]) -> None:
+        """That these can play each other, by their names. Raises a Mistake."""
+
     def jobs(self, spec: Spec) -> int:
         """How many chunks are played at a time."""
 
@@ -62,6 +65,9 @@ class Here:
 
     def make_ready(self, spec: Spec, entries: Sequence[Entry], tell: Listener) -> list[Entry]:
         return make_ready(spec, entries, tell)
+
+    def must_meet(self, pairs: Collection[tuple[str, str]]) -> None:
+        """Whoever is ready here can."""
 
     def jobs(self, spec: Spec) -> int:
         return spec.jobs or 1

@@ -48,7 +48,9 @@ class Ledger:
         self._pairings: dict[Pairing, int] = {}
         self.rows: dict[int, PairingRow] = {}
         self._tallies: dict[int, Tally] = {}
-        self._desk = Desk(spec.jobs or 1)
+        self.played = self.planned = 0
+        """Games of all pairings so far."""
+        self._desk = Desk()
         self._flights: dict[int, tuple[int, set[int]]] = {}
         """Chunks that workers have: the pairing, and the games that have not come back."""
         self._chunks = 0
@@ -59,16 +61,14 @@ class Ledger:
     # How far it is.
 
     @property
-    def played(self) -> int:
-        return sum(tally.played for tally in self._tallies.values())
-
-    @property
-    def planned(self) -> int:
-        return sum(row.games for row in self.rows.values())
-
-    @property
     def round(self) -> int:
         return max((row.round for row in self.rows.values()), default=0)
+
+    def meetings(self) -> set[tuple[str, str]]:
+        """Who plays whom, by their names."""
+        return {
+            (self.bots[row.first].name, self.bots[row.second].name) for row in self.rows.values()
+        }
 
     @property
     def unfinished(self) -> bool:
@@ -107,6 +107,7 @@ class Ledger:
         for tallies in self._store.tallies():
             for pairing, *counts in tallies:
                 self._tallies[pairing].recall(counts)
+                self.played += self._tallies[pairing].played
         self._store.commit()
 
     def _pairing(self, row: PairingRow) -> Pairing:
@@ -149,13 +150,14 @@ class Ledger:
     def _know(self, pairing: Pairing, row: PairingRow) -> None:
         self._pairings[pairing] = row.id
         self.rows[row.id] = row
+        self.planned += row.games
         self._tallies[row.id] = Tally(row.first)
 
     # From pairings to chunks, and back.
 
-    def next_chunk(self, manner: Manner) -> Chunk | None:
-        """Some games for a worker that is free."""
-        piece = self._desk.take()
+    def next_chunk(self, manner: Manner, hands: int) -> Chunk | None:
+        """Some games for a worker that is free, one of so many."""
+        piece = self._desk.take(hands)
         if piece is None:
             return None
         pairing, numbers = piece
@@ -185,6 +187,7 @@ class Ledger:
         pairing, numbers = self._flights[batch.chunk]
         self._store.add_games(batch.games, batch.faults)
         tally = self._tallies[pairing]
+        self.played += len(batch.games)
         for row in batch.games:
             numbers.remove(row.number)
             tally.add(row.first, row.points)

@@ -16,6 +16,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from referee.bots.confinement.levels import Level
 from referee.clock import read_clock, read_duration_ms
 from referee.mistake import FAILED, Mistake
 from referee.store.database import Store
@@ -102,6 +103,8 @@ class Coordinator:
         self._lost = 0
         self._committed = self._ticked = time.monotonic()
         self._dirty = False
+        told = self._store.value("level") or ""
+        self._levels = set(told.split(", ")) if ledger.played else set[str]()
 
     def run(self) -> TournamentResult:
         """Play until nothing is due."""
@@ -113,6 +116,7 @@ class Coordinator:
             ledger.make_ready(
                 lambda entries: self._ground.make_ready(self._spec, entries, self._tell)
             )
+            self._ground.must_meet(ledger.meetings())
         self._tell(self._started(resumed=resumed))
         if ledger.unfinished:
             # A tournament that is extended is not finished any more, nor is its seed to be told.
@@ -147,7 +151,6 @@ class Coordinator:
             self._play_round(workers, interruption)
             while self._next_round():
                 self._play_round(workers, interruption)
-            self._note_levels(workers)
         except BaseException:
             # What has been reported is kept, whatever it was that ended us; nobody is told any
             # more, since it may have been the listener that failed.
@@ -161,9 +164,14 @@ class Coordinator:
             workers.close()
 
     def _note_levels(self, workers: Crew) -> None:
-        """Where every place confines as it can, the table says how."""
-        if levels := workers.levels():
-            self._store.set_value("level", ", ".join(levels))
+        """Where every place confines as it can, the table says how: by all that games were played
+        at, in this run and before."""
+        found = self._levels.union(workers.levels())
+        if found != self._levels:
+            self._levels = found
+            in_order = [level.value for level in Level if level.value in found]
+            self._store.set_value("level", ", ".join(in_order))
+            self._dirty = True
 
     def _next_round(self) -> bool:
         """Draw what follows from the results; within a round those are replays of drawn ties."""
@@ -171,6 +179,7 @@ class Coordinator:
         before = ledger.round
         if not ledger.draw():
             return False
+        self._ground.must_meet(ledger.meetings())
         if ledger.round > before:
             self._tell(RoundEnded(round=before, played=ledger.played, planned=ledger.planned))
         return True
@@ -213,11 +222,12 @@ class Coordinator:
         ledger = self._ledger
         while ledger.unfinished:
             for worker in workers.idle():
-                chunk = ledger.next_chunk(self._manner)
+                chunk = ledger.next_chunk(self._manner, len(workers))
                 if chunk is None:
                     break
                 worker.give(chunk)
             self._hear(workers, TICK_S)
+            self._note_levels(workers)
             if time.monotonic() - self._committed > COMMIT_S:
                 self._commit()
             self._tick("playing", workers)

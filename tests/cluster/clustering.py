@@ -12,10 +12,12 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
+from distributed import Client
+
 from referee.store.database import Store
 from tests.arena.playing import MARK, left_of
 from tests.cli.running import REFEREE, environment
-from tests.daemon.serving import wait_for
+from tests.daemon.serving import processes_of, wait_for
 
 BOT = """\
 import json, sys, time
@@ -51,11 +53,15 @@ def bot_folder(parent: Path, name: str, place: int, pause_s: float = 0.0, more: 
 class DaskCluster:
     """A scheduler and its workers."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, scheme: str = "tcp", **variables: str) -> None:
+        """`variables` are for the environment of all its processes."""
         self.folder = folder
+        self._scheme = scheme
+        self._variables = variables
         self.mark = uuid.uuid4().hex
         self.port = free_port()
-        self.address = f"tcp://127.0.0.1:{self.port}"
+        self.address = f"{scheme}://127.0.0.1:{self.port}"
+        self.file = folder / "scheduler.json"
         self._workers = 0
         self.processes: list[subprocess.Popen[bytes]] = []
         self.scheduler = self.start_scheduler()
@@ -67,7 +73,10 @@ class DaskCluster:
             cwd=self.folder,
             stdout=log,
             stderr=log,
-            env=environment(**{MARK: self.mark, "XDG_CACHE_HOME": str(self.folder), **variables}),
+            env=environment(
+                **{MARK: self.mark, "XDG_CACHE_HOME": str(self.folder)},
+                **{**self._variables, **variables},
+            ),
         )
         log.close()
         self.processes.append(process)
@@ -75,7 +84,8 @@ class DaskCluster:
 
     def start_scheduler(self) -> subprocess.Popen[bytes]:
         words = ("--host", "127.0.0.1", "--port", str(self.port), "--no-dashboard", "--no-show")
-        self.scheduler = self._start("dask_scheduler", *words)
+        more = ("--scheduler-file", str(self.file), "--protocol", self._scheme)
+        self.scheduler = self._start("dask_scheduler", *words, *more)
         return self.scheduler
 
     def start_worker(self, **variables: str) -> subprocess.Popen[bytes]:
@@ -107,9 +117,17 @@ def dask_cluster(folder: Path, workers: int = 2, **variables: str) -> Iterator[D
     try:
         for _ in range(workers):
             cluster.start_worker(**variables)
+        all_joined(cluster, workers)
         yield cluster
     finally:
         cluster.close()
+
+
+def all_joined(cluster: DaskCluster, workers: int) -> None:
+    """Wait until the scheduler knows so many."""
+    with Client(cluster.address, set_as_default=False, timeout=60) as client:
+        if workers:
+            client.wait_for_workers(workers, timeout=60)
 
 
 def free_port() -> int:
@@ -118,14 +136,14 @@ def free_port() -> int:
         return int(found.getsockname()[1])
 
 
-def begin(folder: Path, *words: object) -> subprocess.Popen[bytes]:
+def begin(folder: Path, *words: object, **variables: str) -> subprocess.Popen[bytes]:
     """`referee tournament` on a cluster, as a process."""
     return subprocess.Popen(
         [*REFEREE, "tournament", *map(str, words)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         cwd=folder,
-        env=environment(),
+        env=environment(**variables),
         start_new_session=True,
     )
 
@@ -156,6 +174,16 @@ def some_games(folder: Path, more_than: int = 0) -> set[tuple[int, int]]:
 def stop(process: subprocess.Popen[bytes]) -> None:
     """It stands still, and its lines stay open: as a machine that nobody can reach."""
     os.kill(process.pid, signal.SIGSTOP)
+
+
+def referees_on(worker: subprocess.Popen[bytes]) -> list[int]:
+    """The processes of the referee that a dask worker has started."""
+    found: list[int] = []
+    for pid in processes_of(worker.pid):
+        with contextlib.suppress(OSError):
+            if b"referee.tournament.worker" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                found.append(pid)
+    return found
 
 
 def bots_on(cluster: DaskCluster) -> list[str]:

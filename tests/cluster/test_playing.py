@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,63 +14,19 @@ from tests.cli.running import referee
 from tests.cluster.clustering import (
     DaskCluster,
     begin,
-    bot_folder,
     bots_on,
     dask_cluster,
     ended,
     free_port,
+    referees_on,
     some_games,
     stop,
     stored,
 )
 from tests.cluster.partition import cables
-from tests.daemon.serving import processes_of, wait_for
-from tests.once import once
-from tests.tournament.test_nothing_lost import games, tables
-
-GAMES = 40
-NAMES = ("high", "low", "middle")
-
-
-@pytest.fixture(scope="module")
-def bots(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Bots that take 10 ms a move, so that chunks last."""
-
-    def write(folder: Path) -> None:
-        for place, name in zip((-1, 0, 1), NAMES, strict=True):
-            bot_folder(folder, name, place, 0.01)
-
-    return once(tmp_path_factory, "slow-bots", write)
-
-
-def words(bots: Path, *more: object) -> list[object]:
-    named = [word for name in NAMES for word in ("--bot", bots / name)]
-    fixed = ("--variant", "underdog", "--name", "same", "--seed", "7", "--sandbox", "none")
-    return [*fixed, *named, "-n", GAMES, "--out", "t", *more]
-
-
-@pytest.fixture(scope="module")
-def alone(bots: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same tournament on this machine, by one worker."""
-
-    def play(folder: Path) -> None:
-        done = referee(folder, "tournament", *words(bots, "--jobs", 1))
-        assert done.status == 0, done.err
-
-    return once(tmp_path_factory, "alone", play) / "t"
-
-
-def same(folder: Path, alone: Path) -> None:
-    assert tables(folder / "t") == tables(alone)
-    assert games(folder / "t") == games(alone)
-
-
-def under_way(bots: Path, cluster: DaskCluster, folder: Path) -> subprocess.Popen[bytes]:
-    """A tournament that has games, and both workers of the cluster at work."""
-    process = begin(folder, *words(bots, "--cluster", cluster.address))
-    some_games(folder / "t")
-    wait_for(lambda: len(bots_on(cluster)) == 4 or None, "both workers at work")
-    return process
+from tests.cluster.tournament import GAMES, same, under_way, words
+from tests.daemon.serving import wait_for
+from tests.tournament.test_nothing_lost import games
 
 
 @pytest.fixture
@@ -196,11 +151,7 @@ def test_a_host_that_stands_still_costs_no_bot_a_game(bots: Path, tmp_path: Path
         process = begin(tmp_path, *words(bots, "--cluster", cluster.address, "--time", "300ms"))
         some_games(tmp_path / "t")
         wait_for(lambda: len(bots_on(cluster)) == 2 or None, "the worker at work")
-        referees = [
-            pid
-            for pid in processes_of(cluster.processes[-1].pid)
-            if b"referee.tournament.worker" in Path(f"/proc/{pid}/cmdline").read_bytes()
-        ]
+        referees = referees_on(cluster.processes[-1])
         assert len(referees) == 1
         for _ in range(3):  # One may come while bots are started, on which no clock runs.
             os.kill(referees[0], signal.SIGSTOP)
@@ -213,4 +164,4 @@ def test_a_host_that_stands_still_costs_no_bot_a_game(bots: Path, tmp_path: Path
     records = games(tmp_path / "t")
     assert len(records) == 3 * GAMES
     assert {record["ending"] for record in records} == {"rules"}
-    assert max(record["attempt"] for record in records) == 2
+    assert max(record["attempt"] for record in records) >= 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -159,13 +160,53 @@ def test_a_worker_of_another_version_gets_nothing(tmp_path: Path) -> None:
         status, said = ended(begin(tmp_path, *words))
         assert status == 0, said
         assert "40 games" in said
+        assert "plays nothing: it has referee 0.0.7" in said
 
 
-def test_what_is_no_cluster(tmp_path: Path) -> None:
-    done = referee(tmp_path, "tournament", "--cluster", "nowhere")
+FORMS = "tcp://HOST:PORT, tls://HOST:PORT, a scheduler file, or local"
+
+
+@pytest.mark.parametrize(
+    ("where", "told"),
+    [
+        ("nowhere", f'--cluster takes {FORMS}; "nowhere" is no file'),
+        ("", f'--cluster takes {FORMS}; "" is no file'),
+        ("127.0.0.1:9", '"127.0.0.1:9" is no file; did you mean tcp://127.0.0.1:9?'),
+        ("tcp://127.0.0.1", f"--cluster takes {FORMS}, not tcp://127.0.0.1"),
+        ("http://127.0.0.1:9", f"--cluster takes {FORMS}, not http://127.0.0.1:9"),
+        ("tcp://127.0.0.1:99999", f"--cluster takes {FORMS}, not tcp://127.0.0.1:99999"),
+        ("tls://127.0.0.1:9", "needs certificates: set distributed.comm.tls.ca-file in dask's"),
+        ("empty.json", "the scheduler file empty.json has no address such as tcp://HOST:PORT"),
+        ("list.json", "the scheduler file list.json has no address such as tcp://HOST:PORT"),
+        ("bad.json", "the scheduler file bad.json cannot be read: "),
+    ],
+)
+def test_what_is_no_address(where: str, told: str, tmp_path: Path) -> None:
+    for name, text in (("empty", "{}"), ("list", "[]"), ("bad", "{")):
+        (tmp_path / f"{name}.json").write_text(text)
+    there = sorted(tmp_path.iterdir())
+    done = referee(tmp_path, "tournament", "--cluster", where)
     assert (done.status, done.out) == (2, "")
-    assert "tcp://HOST:PORT, a scheduler file, or local" in done.err
+    assert told in done.err
+    assert len(done.err.splitlines()) == 1
+    assert sorted(tmp_path.iterdir()) == there
+
+
+def test_where_no_scheduler_answers(tmp_path: Path) -> None:
     done = referee(tmp_path, "doctor", "--cluster", "tcp://127.0.0.1:9")
     assert (done.status, done.out) == (3, "")
-    assert "no dask scheduler answers at tcp://127.0.0.1:9" in done.err
-    assert list(tmp_path.iterdir()) == []
+    assert done.err == (
+        "referee: no dask scheduler answers at tcp://127.0.0.1:9: Connection refused\n"
+    )
+
+
+def test_where_something_else_listens(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        port = mute.getsockname()[1]
+        done = referee(tmp_path, "doctor", "--cluster", f"tcp://127.0.0.1:{port}")
+    assert (done.status, done.out) == (3, "")
+    assert (
+        f"no dask scheduler answers at tcp://127.0.0.1:{port}: what listens there said nothing"
+        in done.err
+    )
+    assert len(done.err.splitlines()) == 1

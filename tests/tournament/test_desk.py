@@ -17,52 +17,62 @@ def numbers(ranges: Ranges | list[tuple[int, int]]) -> list[int]:
     return [number for low, high in ranges for number in range(low, high + 1)]
 
 
-def take(desk: Desk) -> tuple[int, Ranges]:
-    piece = desk.take()
+def take(desk: Desk, hands: int) -> tuple[int, Ranges]:
+    piece = desk.take(hands)
     assert piece is not None
     return piece
 
 
 def test_pairings_take_turns() -> None:
-    desk = Desk(jobs=2)
+    desk = Desk()
     for pairing in (1, 2, 3):
         desk.add(pairing, [(1, 10_000)])
-    assert [take(desk)[0] for _ in range(6)] == [1, 2, 3, 1, 2, 3]
+    assert [take(desk, 2)[0] for _ in range(6)] == [1, 2, 3, 1, 2, 3]
 
 
 def test_a_small_pairing_is_one_piece_for_one_worker() -> None:
-    desk = Desk(jobs=1)
+    desk = Desk()
     desk.add(1, [(1, 50)])
-    assert take(desk) == (1, ((1, 50),))
-    assert desk.take() is None
+    assert take(desk, 1) == (1, ((1, 50),))
+    assert desk.take(1) is None
 
 
 def test_a_small_pairing_is_shared_by_all_workers() -> None:
-    desk = Desk(jobs=2)
+    desk = Desk()
     desk.add(1, [(1, 50)])
-    assert [take(desk)[1] for _ in range(3)] == [((1, 26),), ((27, 38),), ((39, 44),)]
+    assert [take(desk, 2)[1] for _ in range(3)] == [((1, 26),), ((27, 38),), ((39, 44),)]
 
 
 def test_one_pairing_is_shared_by_all_workers() -> None:
-    desk = Desk(jobs=2)
+    desk = Desk()
     desk.add(1, [(1, 1000)])
-    assert [take(desk)[1] for _ in range(3)] == [((1, 250),), ((251, 438),), ((439, 580),)]
+    assert [take(desk, 2)[1] for _ in range(3)] == [((1, 250),), ((251, 438),), ((439, 580),)]
+
+
+def test_whoever_joins_or_leaves_counts_from_the_next_piece_on() -> None:
+    desk = Desk()
+    desk.add(1, [(1, 10_000)])
+    assert [take(desk, hands)[1][0] for hands in (1, 100, 10)] == [
+        (1, 5000),
+        (5001, 5050),
+        (5051, 5298),
+    ]
 
 
 def test_pieces_have_a_most() -> None:
-    desk = Desk(jobs=1)
+    desk = Desk()
     desk.add(1, [(1, 1_000_000)])
-    assert take(desk) == (1, ((1, LARGEST),))
+    assert take(desk, 1) == (1, ((1, LARGEST),))
 
 
 def test_what_comes_back_is_handed_out_again() -> None:
-    desk = Desk(jobs=1)
+    desk = Desk()
     desk.add(1, [(1, SMALLEST)])
-    assert take(desk) == (1, ((1, SMALLEST),))
+    assert take(desk, 1) == (1, ((1, SMALLEST),))
     assert desk.waiting == 0
     desk.add(1, [(7, 9), (3, 3)])
     assert desk.waiting == 4
-    assert take(desk) == (1, ((3, 3), (7, 9)))
+    assert take(desk, 1) == (1, ((3, 3), (7, 9)))
 
 
 @settings(deadline=None)
@@ -74,11 +84,11 @@ def test_what_comes_back_is_handed_out_again() -> None:
 def test_every_game_is_handed_out_until_it_does_not_come_back(
     games: list[int], jobs: int, chance: Random
 ) -> None:
-    desk = Desk(jobs)
+    desk = Desk()
     for pairing, count in enumerate(games):
         desk.add(pairing, [(1, count)])
     played: dict[int, list[int]] = {pairing: [] for pairing in range(len(games))}
-    while (piece := desk.take()) is not None:
+    while (piece := desk.take(jobs)) is not None:
         pairing, ranges = piece
         got = numbers(ranges)
         cut = chance.randint(1, len(got))

@@ -1,0 +1,32 @@
+"""The tournament that clusters play in tests, and what has to come of it."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from tests.cluster.clustering import DaskCluster, begin, bots_on, some_games
+from tests.daemon.serving import wait_for
+from tests.tournament.test_nothing_lost import games, tables
+
+GAMES = 40
+NAMES = ("high", "low", "middle")
+
+
+def words(bots: Path, *more: object) -> list[object]:
+    named = [word for name in NAMES for word in ("--bot", bots / name)]
+    fixed = ("--variant", "underdog", "--name", "same", "--seed", "7", "--sandbox", "none")
+    return [*fixed, *named, "-n", GAMES, "--out", "t", *more]
+
+
+def same(folder: Path, alone: Path) -> None:
+    assert tables(folder / "t") == tables(alone)
+    assert games(folder / "t") == games(alone)
+
+
+def under_way(bots: Path, cluster: DaskCluster, folder: Path) -> subprocess.Popen[bytes]:
+    """A tournament that has games, and both workers of the cluster at work."""
+    process = begin(folder, *words(bots, "--cluster", cluster.address))
+    some_games(folder / "t")
+    wait_for(lambda: len(bots_on(cluster)) == 4 or None, "both workers at work")
+    return process
