@@ -267,14 +267,15 @@ def tournament_command(
         asked = _spec(spec, given, option or [], elsewhere=True)
         play_elsewhere(Remote(daemon, token), asked, out, HOME, as_json=json)
         return
+    check_store(store, resume, out)
     if resume is not None:
         if out is not None or option or plan_only:
             raise BadSpec(f"--resume goes on as {resume} was begun: no --out, --option or --plan")
-        check_store(store, resume)
         with ground_at(cluster, jobs, resume) as ground:
-            result = _resume(resume, spec, given, events, ground, allow_changes=allow_changes)
+            result = _resume(
+                resume, spec, given, events, ground, store, allow_changes=allow_changes
+            )
     else:
-        check_store(store, None)
         with ExitStack() as stack:
             base = None
             if from_season is not None:
@@ -394,6 +395,7 @@ def _resume(
     given: dict[str, Any],
     events: str | None,
     ground: Ground,
+    store: str | None,
     *,
     allow_changes: bool,
 ) -> TournamentResult:
@@ -408,6 +410,7 @@ def _resume(
             listener=listener,
             each_game=events is not None,
             ground=ground,
+            store=store,
         )
 
 

@@ -148,6 +148,7 @@ def test_two_at_once_and_whoever_reads(postgres: Server, tmp_path: Path) -> None
         second = referee(tmp_path, "tournament", "--resume", "elsewhere", "--store", address)
         assert (second.status, second.out) == (2, "")
         assert f"#shared is being written by process {process.pid} on " in second.err
+        assert not (tmp_path / "elsewhere").exists()
         looked_at = referee(tmp_path, "standings", address)
         assert looked_at.status == 0, looked_at.err
         process.send_signal(signal.SIGINT)
@@ -158,7 +159,7 @@ def test_two_at_once_and_whoever_reads(postgres: Server, tmp_path: Path) -> None
         process.kill()
         process.communicate()
     assert gone(mark)
-    Store.open(tmp_path / "elsewhere").close()
+    Store.open(tmp_path / "t").close()
 
 
 def test_on_a_cluster(play: list[object], in_file: Path, postgres: Server, tmp_path: Path) -> None:

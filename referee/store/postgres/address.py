@@ -8,6 +8,7 @@ process lives, and told to nobody but the server.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 from urllib.parse import quote, unquote
@@ -37,13 +38,7 @@ class Address(Struct, frozen=True):
     """The schema; empty where none is named."""
 
     def __str__(self) -> str:
-        name = "".join(each if each.isalnum() else quote(each) for each in self.name)
-        return f"{self.url}#{name}" if name else self.url
-
-    @property
-    def file_name(self) -> str:
-        """The name, as part of the name of a file here, whoever chose it."""
-        return self.name.replace("/", "_").lstrip(".")
+        return f"{self.url}#{typed(self.name)}" if self.name else self.url
 
     @property
     def secrets(self) -> dict[str, str]:
@@ -80,19 +75,28 @@ def read_address(text: str) -> Address:
 
 
 def must_fit(address: Address) -> Address:
-    """That its name can be that of a schema. Raises BadStore."""
+    """That its name can be that of a schema, and of a file. Raises BadStore."""
     name = address.name
+    another = f"--store {address.url}#NAME gives the tournament another one"
     if len(name.encode(errors="replace")) > LONGEST_NAME or not name.isprintable():
         raise BadStore(
             f"{name!r} is no name that a database takes, which is up to {LONGEST_NAME} bytes of "
-            f"text; --store {address.url}#NAME gives the tournament another one"
+            f"text; {another}"
         )
     if name.startswith("pg_") or name in ("public", "information_schema"):
+        raise BadStore(f"{name} is a name of PostgreSQL's own; {another}")
+    if name.startswith(".") or "/" in name:
+        # A report and an archive by address are files of this name.
         raise BadStore(
-            f"{name} is a name of PostgreSQL's own; --store {address.url}#NAME gives the "
-            "tournament another one"
+            f"{name} is no name for a tournament, which begins with no dot and has no slash in it; "
+            f"{another}"
         )
     return address
+
+
+def typed(name: str) -> str:
+    """The name of a tournament as it stands in an address."""
+    return "".join(each if each.isalnum() or not each.isascii() else quote(each) for each in name)
 
 
 def named_after(address: Address, folder: Path) -> Address:
@@ -160,4 +164,6 @@ def write_address(folder: Path, address: Address) -> None:
         new.replace(path)
         sync_folder(folder)
     except OSError as error:
+        with contextlib.suppress(OSError):
+            new.unlink(missing_ok=True)
         raise StoreRefused(f"{path} cannot be written: {error.strerror}") from error
