@@ -203,10 +203,9 @@ def test_silence_ends_a_copy_in_the_midst_of_it(
 ) -> None:
     _, store = held
     monkeypatch.setattr(waiting, "PATIENCE_S", 1)
-    with contextlib.ExitStack() as freezer:
-        with pytest.raises(StoreLost, match=r"has not answered for 1 s; .*can be resumed$"):
-            with store._addition():
-                store._database.insert("record", Freezing(postgres, freezer))
+    silent = pytest.raises(StoreLost, match=r"has not answered for 1 s; .*can be resumed$")
+    with contextlib.ExitStack() as freezer, silent, store._addition():
+        store._database.insert("record", Freezing(postgres, freezer))
 
 
 def test_an_answer_may_take_its_time_and_a_longer_one_for_many_rows(

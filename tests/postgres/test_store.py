@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from urllib.parse import quote
 
 import psycopg
 import pytest
@@ -150,7 +151,7 @@ def test_a_password_is_used_and_told_nobody(tmp_path: Path, postgres: Server) ->
     plain = postgres.url(LOCKED)
     with pytest.raises(StoreRefused, match=r"cannot be reached: .*PGPASSWORD"):
         Store.create(tmp_path / NAME, VALUES, BOTS, read_address(plain))
-    secret = PASSWORD.replace("/", "%2F").replace("?", "%3F")
+    secret = quote(PASSWORD, safe="")
     for given in (
         plain.replace(f"{LOCKED}@", f"{LOCKED}:{secret}@"),
         f"{plain}&password={secret}",

@@ -40,6 +40,9 @@ def one_line(error: BaseException | str) -> str:
 def explain_refusal(error: psycopg.Error, url: str) -> StoreRefused:
     """Why there is no connection."""
     told = one_line(error)
+    if isinstance(error, psycopg.ProgrammingError):
+        # Of what is not understood, nobody knows whether it is secret.
+        return StoreRefused(f"the URL of the store is not understood: {told}")
     hint = ""
     if "password" in told:
         hint = "; ~/.pgpass or the variable PGPASSWORD tells the password"
