@@ -90,7 +90,8 @@ def show_tournaments(address: Address, *, as_json: bool) -> None:
 def folder_of(where: str, option: str) -> Path:
     """Of a tournament that has to be in a folder here. Raises BadSpec."""
     if is_address(where):
-        raise BadSpec(f"{option} is for the folder of a tournament, and {where} is an address")
+        address = read_address(where)
+        raise BadSpec(f"{option} is for the folder of a tournament, and {address} is an address")
     return Path(where)
 
 

@@ -1,7 +1,7 @@
-"""The store: one SQLite database a tournament, one writer, any number of readers.
+"""The store: one database a tournament, a file or on a server; one writer, any number of readers.
 
-What is added is safe from the moment that `commit` returns: the log is written through to the disk,
-and after a kill or a power cut the database is what it was at the last commit. Every addition is
+What is added is safe from the moment that `commit` returns: it is written through to the disk, and
+after a kill or a power cut the database is what it was at the last commit. Every addition is
 whole or undone, and a game that is there already is passed over with its faults and its times, so
 that a chunk that comes twice counts once.
 
@@ -11,7 +11,7 @@ they open it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -152,6 +152,11 @@ class Store(Contents):
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def while_silent(self, told: Callable[[float], None]) -> None:
+        """Have this called now and then while a server does not answer, with the seconds so far.
+        What it raises ends the wait; what was not committed is lost then."""
+        self._database.while_silent(told)
+
     # What is written.
 
     def set_value(self, key: str, text: str) -> None:
@@ -291,7 +296,7 @@ class Store(Contents):
             yield
         except (self._database.Error, blocks.BadBlock) as error:
             if isinstance(error, blocks.BadBlock):
-                told: Exception = damaged(self._database.named, error)
+                told: BaseException = damaged(self._database.named, error)
             else:
                 told = self._database.explained(error, writing=True)
             if told is error:

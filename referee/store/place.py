@@ -27,6 +27,9 @@ def holds_tournament(folder: Path) -> bool:
 
 def place_in(folder: Path) -> Place:
     """Of the tournament that this folder holds. Raises BadStore."""
+    if is_address(str(folder).replace(":/", "://", 1)):
+        # As a path it has lost a slash. It is not shown: a password may be in it.
+        raise BadStore("an address, postgresql:…, is given where the folder of a tournament is due")
     address = address_in(folder)
     if address is not None:
         return in_database(address, folder)

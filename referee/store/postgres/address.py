@@ -11,20 +11,31 @@ from __future__ import annotations
 import contextlib
 import os
 from pathlib import Path
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from referee.store.connect import FILE, sync_folder
+from referee.store.postgres.url import is_address, parts_of
 from referee.store.trouble import BadStore, StoreRefused
+
+__all__ = [
+    "Address",
+    "Listed",
+    "address_in",
+    "is_address",
+    "must_be_free",
+    "must_fit",
+    "named_after",
+    "read_address",
+    "write_address",
+]
 
 ADDRESS = "store.url"
 """The file in a tournament's folder that says where its database is."""
-SCHEMES = ("postgresql://", "postgres://")
 LONGEST_NAME = 63
 """Bytes; PostgreSQL would cut off the rest without a word."""
-_SECRET = ("password", "sslpassword")
 _secrets: dict[str, dict[str, str]] = {}
 """By URL: what was said in it once and is not in it any more."""
 
@@ -59,19 +70,12 @@ class Listed(Struct, frozen=True):
     """Games, as far as the format knows them."""
 
 
-def is_address(text: object) -> bool:
-    return isinstance(text, str) and text.startswith(SCHEMES)
-
-
 def read_address(text: str) -> Address:
     """Raises BadStore."""
-    if not is_address(text):
-        raise BadStore(f"a store is given by its URL, postgresql://HOST/DATABASE, not by {text!r}")
-    url, _, name = text.partition("#")
-    url, secrets = _without_secrets(url)
-    if secrets:
-        _secrets[url] = secrets
-    return must_fit(Address(url, unquote(name)))
+    parts = parts_of(text)
+    if parts.secrets:
+        _secrets[parts.url] = parts.secrets
+    return must_fit(Address(parts.url, parts.name))
 
 
 def must_fit(address: Address) -> Address:
@@ -102,27 +106,6 @@ def typed(name: str) -> str:
 def named_after(address: Address, folder: Path) -> Address:
     """The same, for the tournament in this folder if it names none. Raises BadStore."""
     return address if address.name else must_fit(replace(address, name=folder.resolve().name))
-
-
-def _without_secrets(url: str) -> tuple[str, dict[str, str]]:
-    found: dict[str, str] = {}
-    rest, question, query = url.partition("?")
-    kept = []
-    for pair in query.split("&"):
-        key, _, value = pair.partition("=")
-        if unquote(key) in _SECRET:
-            found[unquote(key)] = unquote(value)
-        else:
-            kept.append(pair)
-    query = "&".join(kept)
-    scheme, _, place = rest.partition("://")
-    server, slash, database = place.partition("/")
-    person, at, host = server.rpartition("@")
-    user, colon, password = person.partition(":")
-    if colon:
-        found["password"] = unquote(password)
-    rest = f"{scheme}://{user}{at}{host}{slash}{database}"
-    return rest + (question + query if query else ""), found
 
 
 # The file in the tournament's folder.

@@ -27,8 +27,9 @@ from psycopg.conninfo import conninfo_to_dict
 from referee.store import schema
 from referee.store.engine import SET_BOT, SET_VALUE
 from referee.store.postgres.address import Address, Listed, must_be_free, typed, write_address
-from referee.store.postgres.link import Connection, Link, prepare, translated
-from referee.store.postgres.trouble import StoreLost, explain, explain_refusal, one_line
+from referee.store.postgres.link import Link, prepare, translated
+from referee.store.postgres.trouble import StoreLost, explain_refusal, one_line
+from referee.store.postgres.waiting import Connection
 from referee.store.rows import BotRow
 from referee.store.trouble import BadStore, StoreRefused
 
@@ -170,8 +171,7 @@ class InDatabase:
         try:
             yield
         except psycopg.Error as error:
-            lost = connection.closed or connection.broken
-            raise explain(error, str(self._address), lost=lost, writing=False) from error
+            raise connection.explained(error, str(self._address), writing=False) from error
 
 
 def tournaments(address: Address) -> list[Listed]:
@@ -182,15 +182,15 @@ def tournaments(address: Address) -> list[Listed]:
             connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             for name in _names(connection):
                 # One that is not as it should be is no reason to hide the others.
-                with contextlib.suppress(psycopg.ProgrammingError), connection.transaction():
+                skipped = contextlib.suppress(psycopg.ProgrammingError)
+                with skipped, connection.patient(), connection.transaction():
                     _go_to(connection, name)
                     row = connection.execute(_LISTED).fetchone()
                     assert row is not None
                     place = str(Address(address.url, name))
                     listed.append(Listed(name, place, row[0] or "", row[1] or "", row[2], row[3]))
         except psycopg.Error as error:
-            lost = connection.closed or connection.broken
-            raise explain(error, address.url, lost=lost, writing=False) from error
+            raise connection.explained(error, address.url, writing=False) from error
     return listed
 
 
@@ -208,7 +208,7 @@ def _connect(address: Address) -> Connection:
         given = conninfo_to_dict(address.url)
         more: dict[str, Any] = {key: value for key, value in _USUAL.items() if key not in given}
         more.update(address.secrets)
-        connection = psycopg.connect(
+        connection = Connection.connect(
             address.url,
             autocommit=True,
             application_name=f"{_HERE}{os.getpid()} on {socket.gethostname()}"[:63],
@@ -318,7 +318,7 @@ def _bring_up_to_date(
             f"{address} is of version {found}, made by an older referee: "
             "`referee tournament --resume` brings it up to date"
         )
-    with connection.transaction():
+    with connection.patient(), connection.transaction():
         for step in schema.STEPS[found - 1 :]:
             for statement in step:
                 connection.execute(table(statement))

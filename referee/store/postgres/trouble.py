@@ -34,6 +34,7 @@ _NO_URL = re.compile(
     "network |definition of service |service file |syntax error in service file )"
 )
 """What libpq says of a URL, or of a variable in its stead, before it asks any server."""
+_RIGHT = "one is postgresql://USER@HOST:PORT/DATABASE?OPTION=VALUE, with the options of psql"
 _ANSWERED = re.compile("(connection to server .*? failed: )?(FATAL|fe_sendauth): +")
 _NO_DATABASE = re.compile('database "(.*)" does not exist')
 _GOES_ON = "every game that was committed is safe, and the tournament can be resumed"
@@ -55,11 +56,11 @@ def one_line(error: BaseException | str) -> str:
 def explain_refusal(error: psycopg.Error, url: str) -> BadStore:
     """Why there is no connection."""
     told = one_line(error)
-    if isinstance(error, psycopg.ProgrammingError) or _NO_URL.match(told):
-        return BadStore(
-            f"{url} is no URL that PostgreSQL takes: {told}; one is "
-            "postgresql://USER@HOST:PORT/DATABASE?OPTION=VALUE, with the options of psql"
-        )
+    if isinstance(error, psycopg.ProgrammingError):
+        # Of what is not understood, nobody knows whether it is secret.
+        return BadStore(f"the URL of the store is not understood: {told}; {_RIGHT}")
+    if _NO_URL.match(told):
+        return BadStore(f"{url} is no URL that PostgreSQL takes: {told}; {_RIGHT}")
     hint = ""
     if "password" in told:
         hint = "; ~/.pgpass or the variable PGPASSWORD tells the password"
