@@ -90,6 +90,7 @@ def test_bad_input_is_told_in_one_sentence(house: Path, postgres: Server) -> Non
         ),
         (["verify", address], rf"is a tournament, .*: referee export '{re.escape(address)}' > "),
         (["replay", "pg"], r"pg is a tournament, .*: referee export pg > games\.jsonl"),
+        (["rate", "pg"], r"pg is a tournament, .*: referee export pg > games\.jsonl"),
         (["replay", "file"], r"file is a tournament, .*: referee export file > games\.jsonl"),
         (
             ["tournament", "--resume", "file", "--store", f"{url}#file"],

@@ -225,7 +225,7 @@ def test_refusals_are_one_sentence(tmp_path: Path, postgres: Server) -> None:
         ("postgresql://127.0.0.1/d?sslmode=bogus#x", 'sslmode value: "bogus"'),
         ("postgresql://127.0.0.1/d?keepalives_idle=long#x", 'value "long"'),
         ("postgresql://127.0.0.1/d?connect_timeout=long#x", "connect_timeout: 'long'"),
-        ("postgresql://?service=no_such#x", '"no_such" not found'),
+        ("postgresql://?service=no_such#x", '"no_such" not found; ~/.pg_service.conf'),
     ],
 )
 def test_a_url_that_is_wrong_in_itself_is_bad_input(url: str, told: str) -> None:

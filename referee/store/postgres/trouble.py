@@ -35,6 +35,7 @@ _NO_URL = re.compile(
 )
 """What libpq says of a URL, or of a variable in its stead, before it asks any server."""
 _RIGHT = "one is postgresql://USER@HOST:PORT/DATABASE?OPTION=VALUE, with the options of psql"
+_SERVICES = "~/.pg_service.conf, or the file that PGSERVICEFILE names, tells of services"
 _ANSWERED = re.compile("(connection to server .*? failed: )?(FATAL|fe_sendauth): +")
 _NO_DATABASE = re.compile('database "(.*)" does not exist')
 _GOES_ON = "every game that was committed is safe, and the tournament can be resumed"
@@ -60,7 +61,8 @@ def explain_refusal(error: psycopg.Error, url: str) -> BadStore:
         # Of what is not understood, nobody knows whether it is secret.
         return BadStore(f"the URL of the store is not understood: {told}; {_RIGHT}")
     if _NO_URL.match(told):
-        return BadStore(f"{url} is no URL that PostgreSQL takes: {told}; {_RIGHT}")
+        right = _SERVICES if "service" in told else _RIGHT
+        return BadStore(f"{url} is no URL that PostgreSQL takes: {told}; {right}")
     hint = ""
     if "password" in told:
         hint = "; ~/.pgpass or the variable PGPASSWORD tells the password"
