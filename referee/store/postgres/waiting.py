@@ -18,6 +18,7 @@ from typing import Any
 
 import psycopg
 from psycopg import capabilities, waiting
+from psycopg.pq import TransactionStatus
 
 from referee.store.postgres.trouble import explain
 
@@ -51,7 +52,7 @@ class Connection(psycopg.Connection[tuple[Any, ...]]):
         try:
             return waiting.wait(self._heard(gen), self.pgconn.socket, interval=_WAKE_S)
         except BaseException as error:
-            if isinstance(error, Silent) or not isinstance(error, Exception):
+            if isinstance(error, Silent) or self._is_left_by(error):
                 self._give_up(error)
             raise
 
@@ -78,6 +79,11 @@ class Connection(psycopg.Connection[tuple[Any, ...]]):
                 wanted = gen.send(ready)
         except StopIteration as done:
             return done.value
+
+    def _is_left_by(self, error: BaseException) -> bool:
+        """Whether an answer is still to come, and it was not the server that said why not."""
+        active = self.info.transaction_status is TransactionStatus.ACTIVE
+        return active and not isinstance(error, psycopg.Error)
 
     def _check(self, silent_s: float) -> None:
         self.while_silent(silent_s)
