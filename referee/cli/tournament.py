@@ -28,6 +28,7 @@ from referee.cli.tournament_elsewhere import play_elsewhere, refuse_what_is_of_h
 from referee.cli.watching import Lines, LiveView, Stream, Watchers
 from referee.rules.numbers import amount
 from referee.store.database import Store
+from referee.store.trouble import StoreRefused
 from referee.tournament.begin import (
     Lineup,
     free_folder,
@@ -428,10 +429,9 @@ class _SafeEnd:
             return
         try:
             with Store.read(self._folder) as store:
-                played = sum(store.counts().values())
+                there = f"{amount(sum(store.counts().values()), 'game')} in the store; "
+        except StoreRefused:
+            there = ""  # Its server does not answer.
         except Exception:
             return  # Nothing had begun.
-        console.err.print(
-            f"{amount(played, 'game')} in the store; go on with: "
-            f"referee tournament --resume {self._folder}"
-        )
+        console.err.print(f"{there}go on with: referee tournament --resume {self._folder}")

@@ -17,7 +17,7 @@ import pytest
 
 from referee.store.database import Store
 from referee.store.place import read_address
-from referee.store.postgres import waiting
+from referee.store.postgres import server, waiting
 from referee.store.postgres.trouble import StoreLost
 from tests.arena.playing import MARK
 from tests.cli.running import PATIENCE_S, REFEREE, environment, referee
@@ -31,9 +31,9 @@ SHORT_S = 8
 """Longer than a signal is held back."""
 IMPATIENT = f"""
 from referee.cli import main
-from referee.store.postgres import waiting
+from referee.store.postgres.waiting import Connection
 
-waiting.PATIENCE_S = {SHORT_S}
+Connection.patience_s = {SHORT_S}
 main()
 """
 AT_ONCE_S = 3
@@ -42,9 +42,9 @@ SOON_S = 15
 
 
 @contextlib.contextmanager
-def frozen(server: Server, pid: int) -> Iterator[None]:
+def frozen(postgres: Server, pid: int) -> Iterator[None]:
     """The session of this process, standing still."""
-    with server.connect() as connection:
+    with postgres.connect() as connection:
         named = "SELECT pid FROM pg_stat_activity WHERE application_name LIKE %s"
         ((backend,),) = connection.execute(named, (f"referee, process {pid} on %",)).fetchall()
     assert isinstance(backend, int)
@@ -56,11 +56,11 @@ def frozen(server: Server, pid: int) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def playing(server: Server, folder: Path, mark: str) -> Iterator[subprocess.Popen[bytes]]:
+def playing(postgres: Server, folder: Path, mark: str) -> Iterator[subprocess.Popen[bytes]]:
     """A tournament in the midst of it, with a limit that a test can wait for."""
     slow = [word for at in (0, 1) for word in ("--bot", bot_folder(folder, f"b{at}", at, 0.01))]
     words = ("tournament", *slow, "--games", GAMES, "--jobs", 1, "--sandbox", "none")
-    where = ("--out", "t", "--store", f"{server.url()}#t{mark}", "--events", "-")
+    where = ("--out", "t", "--store", f"{postgres.url()}#t{mark}", "--events", "-")
     process = subprocess.Popen(
         [sys.executable, "-c", IMPATIENT, *map(str, (*words, *where))],
         stdout=subprocess.PIPE,
@@ -94,9 +94,7 @@ def test_a_tournament_ends_in_a_sentence_and_goes_on(postgres: Server, tmp_path:
     goes_on(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 143)]
-)
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_ends_the_wait(
     number: signal.Signals, status: int, postgres: Server, tmp_path: Path
 ) -> None:
@@ -174,7 +172,7 @@ def test_silence_ends_an_addition_and_is_told_once_more(
     held: tuple[str, Store], postgres: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, store = held
-    monkeypatch.setattr(waiting, "PATIENCE_S", 1)
+    monkeypatch.setattr(waiting.Connection, "patience_s", 1)
     with frozen(postgres, os.getpid()):
         for _ in range(2):
             with pytest.raises(StoreLost, match=r"has not answered for 1 s; .*can be resumed$"):
@@ -186,15 +184,15 @@ def test_silence_ends_an_addition_and_is_told_once_more(
 class Freezing(list[tuple[int, bytes]]):
     """Rows of which the first are sent when the server stops to read."""
 
-    def __init__(self, server: Server, freezer: contextlib.ExitStack) -> None:
+    def __init__(self, postgres: Server, freezer: contextlib.ExitStack) -> None:
         super().__init__((number, b"x" * 1_000_000) for number in range(30))
-        self._server = server
+        self._postgres = postgres
         self._freezer = freezer
 
     def __iter__(self) -> Iterator[tuple[int, bytes]]:
         for number, row in enumerate(super().__iter__()):
             if number == 5:
-                self._freezer.enter_context(frozen(self._server, os.getpid()))
+                self._freezer.enter_context(frozen(self._postgres, os.getpid()))
             yield row
 
 
@@ -202,23 +200,27 @@ def test_silence_ends_a_copy_in_the_midst_of_it(
     held: tuple[str, Store], postgres: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, store = held
-    monkeypatch.setattr(waiting, "PATIENCE_S", 1)
+    monkeypatch.setattr(waiting.Connection, "patience_s", 1)
     silent = pytest.raises(StoreLost, match=r"has not answered for 1 s; .*can be resumed$")
     with contextlib.ExitStack() as freezer, silent, store._addition():
         store._database.insert("record", Freezing(postgres, freezer))
 
 
-def test_an_answer_may_take_its_time_and_a_longer_one_for_many_rows(
+def test_only_silence_counts_and_a_reader_has_more_patience(
     held: tuple[str, Store], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _, store = held
-    database = store._database
-    monkeypatch.setattr(waiting, "PATIENCE_S", 0.5)
+    address, store = held
+    monkeypatch.setattr(waiting.Connection, "patience_s", 0.5)
     slowly = "SELECT pg_sleep(0.05), repeat('x', 10000) FROM generate_series(1, 30)"
-    assert len(database.execute(slowly).fetchall()) == 30
-    assert list(store._rows("SELECT 1 FROM pg_sleep(1.5)")) == [(1,)]
-    monkeypatch.setattr(waiting, "LONG_PATIENCE_S", 1)
-    with pytest.raises(StoreLost, match=r"has not answered for 1 s$"):
+    assert len(store._database.execute(slowly).fetchall()) == 30
+    with Store.read(address) as reader:
+        assert list(reader._rows("SELECT 1 FROM pg_sleep(1.5)")) == [(1,)]
+    monkeypatch.setattr(server, "LONG_ANSWER_S", 1)
+    reads = pytest.raises(StoreLost, match=r"has not answered for 1 s$")
+    with Store.read(address) as reader, reads:
+        list(reader._rows("SELECT 1 FROM pg_sleep(30)"))
+    # What a commit reads back is no exception.
+    with pytest.raises(StoreLost, match=r"has not answered for 0\.5 s$"):
         list(store._rows("SELECT 1 FROM pg_sleep(30)"))
 
 

@@ -131,8 +131,7 @@ class Link:
         self._finished = []
         declare = f"DECLARE {name} NO SCROLL CURSOR FOR {translated(query)}"
         fetch = f"FETCH FORWARD {at_once} FROM {name}"
-        with self._connection.patient():
-            cursor.execute(f"{begin}{close}{declare}; {fetch}", values)
+        cursor.execute(f"{begin}{close}{declare}; {fetch}", values)
         transaction = self._transaction
         try:
             while cursor.nextset():
@@ -141,8 +140,7 @@ class Link:
                 yield rows
                 if len(rows) < at_once:
                     break
-                with self._connection.patient():
-                    cursor.execute(fetch)
+                cursor.execute(fetch)
         finally:
             if transaction == self._transaction:
                 self._finished.append(name)

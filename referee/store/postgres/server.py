@@ -29,7 +29,7 @@ from referee.store.engine import SET_BOT, SET_VALUE
 from referee.store.postgres.address import Address, Listed, must_be_free, typed, write_address
 from referee.store.postgres.link import Link, prepare, translated
 from referee.store.postgres.trouble import StoreLost, explain_refusal, one_line
-from referee.store.postgres.waiting import Connection
+from referee.store.postgres.waiting import ANSWER_S, LONG_ANSWER_S, Connection
 from referee.store.rows import BotRow
 from referee.store.trouble import BadStore, StoreRefused
 
@@ -155,6 +155,7 @@ class InDatabase:
                 if writing:
                     _lock(connection, address)
                 else:
+                    connection.patience_s = LONG_ANSWER_S
                     connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
                 _must_be_there(connection, address)
                 _go_to(connection, address.name)
@@ -182,8 +183,7 @@ def tournaments(address: Address) -> list[Listed]:
             connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             for name in _names(connection):
                 # One that is not as it should be is no reason to hide the others.
-                skipped = contextlib.suppress(psycopg.ProgrammingError)
-                with skipped, connection.patient(), connection.transaction():
+                with contextlib.suppress(psycopg.ProgrammingError), connection.transaction():
                     _go_to(connection, name)
                     row = connection.execute(_LISTED).fetchone()
                     assert row is not None
@@ -318,7 +318,8 @@ def _bring_up_to_date(
             f"{address} is of version {found}, made by an older referee: "
             "`referee tournament --resume` brings it up to date"
         )
-    with connection.patient(), connection.transaction():
+    connection.patience_s = LONG_ANSWER_S
+    with connection.transaction():
         for step in schema.STEPS[found - 1 :]:
             for statement in step:
                 connection.execute(table(statement))
@@ -326,6 +327,7 @@ def _bring_up_to_date(
             f"UPDATE {MARK} SET version = %s",
             (schema.newest(schema.STEPS),),
         )
+    connection.patience_s = ANSWER_S
 
 
 def table(statement: str) -> str:

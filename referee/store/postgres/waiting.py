@@ -13,18 +13,19 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from typing import Any
 
 import psycopg
 from psycopg import capabilities, waiting
+from psycopg.pq import TransactionStatus
 
 from referee.store.postgres.trouble import explain
 
-PATIENCE_S = 60.0
-"""For what has little to do: additions, and a commit on a disk that is slow."""
-LONG_PATIENCE_S = 600.0
-"""For questions that may have to go through a hundred million games before the first row comes."""
+ANSWER_S = 60.0
+"""For a writer, whose questions are small: enough for a commit on a disk that is slow."""
+LONG_ANSWER_S = 600.0
+"""For a reader: the server may go through a hundred million games before the first row comes."""
 _WAKE_S = 0.1
 _CANCEL_S = 1.0
 """For telling the server that nobody waits any more."""
@@ -43,7 +44,7 @@ class Connection(psycopg.Connection[tuple[Any, ...]]):
 
     while_silent: Callable[[float], None] = staticmethod(_nothing)
     """Called while no answer comes, with the seconds so far; what it raises ends the wait."""
-    _long = False
+    patience_s = ANSWER_S
     given_up: BaseException | None = None
     """Which exception ended a wait, and the connection with it."""
 
@@ -51,18 +52,9 @@ class Connection(psycopg.Connection[tuple[Any, ...]]):
         try:
             return waiting.wait(self._heard(gen), self.pgconn.socket, interval=_WAKE_S)
         except BaseException as error:
-            if isinstance(error, Silent) or not isinstance(error, Exception):
+            if isinstance(error, Silent) or self._is_left_by(error):
                 self._give_up(error)
             raise
-
-    @contextlib.contextmanager
-    def patient(self) -> Iterator[None]:
-        """For a question that may take long to answer."""
-        before, self._long = self._long, True
-        try:
-            yield
-        finally:
-            self._long = before
 
     def explained(self, error: psycopg.Error, named: str, *, writing: bool) -> BaseException:
         """The exception to raise: a sentence, what ended the wait, or the error if it is a bug."""
@@ -88,11 +80,15 @@ class Connection(psycopg.Connection[tuple[Any, ...]]):
         except StopIteration as done:
             return done.value
 
+    def _is_left_by(self, error: BaseException) -> bool:
+        """Whether an answer is still to come, and it was not the server that said why not."""
+        active = self.info.transaction_status is TransactionStatus.ACTIVE
+        return active and not isinstance(error, psycopg.Error)
+
     def _check(self, silent_s: float) -> None:
         self.while_silent(silent_s)
-        patience_s = LONG_PATIENCE_S if self._long else PATIENCE_S
-        if silent_s > patience_s:
-            raise Silent(f"the server has not answered for {patience_s:g} s")
+        if silent_s > self.patience_s:
+            raise Silent(f"the server has not answered for {self.patience_s:g} s")
 
     def _give_up(self, error: BaseException) -> None:
         self.given_up = error
