@@ -25,6 +25,7 @@ WORDS = (*"u:@/?#%&=, ", "pw", "%40", "%3D", "password", "PASSWORD", "p%61ssword
 
 @given(st.lists(st.sampled_from(WORDS)).map("".join))
 @example("u:a?b@/d?host=/x")
+@example(":@")
 @example("u:a@h/d?password=b")
 @example("u@h1:1,[::1]:2,h3/d?p%61ssword=a%23b&host=%40x#n")
 def test_it_is_read_as_libpq_reads_it_or_refused(rest: str) -> None:

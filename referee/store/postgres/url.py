@@ -52,8 +52,8 @@ def parts_of(text: str) -> Parts:
     place, _, query = place.partition("?")
     server, _, _ = place.partition("/")
     _must_have_ports(server)
-    user, colon, password = person.partition(":")
-    secrets = {"password": _plain(password)} if colon else {}
+    user, _, password = person.partition(":")
+    secrets = {"password": _plain(password)} if password else {}
     kept, more = _without_secrets(query, named=bool(sharp)) if query else ("", {})
     for part in (user, place, name):
         _plain(part)
