@@ -71,7 +71,7 @@ def archive_command(
     folder: str | Path = season
     named = Path(season)
     if is_address(season):
-        name = read_address(season).file_name
+        name = read_address(season).name
     elif "/" in season or (holds_tournament(named) and not (data / "house.db").exists()):
         place_in(named)  # or say that it holds none
         name = named.resolve().name

@@ -14,6 +14,7 @@ Exit statuses, the same for every command:
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -99,7 +100,8 @@ def _invoke(app: typer.Typer, words: list[str]) -> int:
             return BAD_INPUT
         context = error.ctx  # type: ignore[attr-defined]
         path = context.command_path if context is not None else "referee"
-        told = " ".join(sentence.split())
+        # It repeats words of the command, and an address may hold a password.
+        told = re.sub(r"(?i)(postgres(ql)?://)[^\s)]*", r"\1…", " ".join(sentence.split()))
         told = told[0].lower() + told[1:].rstrip(".")
         return fail(f"{told}; see {path} --help", BAD_INPUT)
     return 0

@@ -10,6 +10,7 @@ from typing import IO, Annotated
 import typer
 
 from referee.cli import console
+from referee.cli.store import must_be_records
 from referee.record import BadRecord, Record, lines_of, read_records
 from referee.replaying import Mismatch, replay
 from referee.reports.archive.reading import is_archive, lines_of_archive, unpacked_lines
@@ -75,6 +76,7 @@ def record_lines(file: str, game: str | None = None) -> Iterator[Iterator[bytes]
             if is_archive(Path(file)):
                 yield lines_of_archive(Path(file), game)
             else:
+                must_be_records(file)
                 yield _lines(stack.enter_context(console.open_input(file)), file)
         except BadVariant as bad:
             raise BadVariant(f"{file}: {bad} (--variant PATH says where a script is)") from None

@@ -8,6 +8,7 @@ import math
 import os
 import sys
 from contextlib import suppress
+from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
@@ -76,6 +77,11 @@ def rate_command(
     if json + csv + markdown > 1:
         raise typer.BadParameter("only one of --json, --csv and --markdown can be given")
     anchors = _anchors(anchor or [])
+    for file in files:
+        if not Path(file).is_file():
+            from referee.cli.store import must_be_records  # the store: not for a plain file
+
+            must_be_records(file)
     _prepare()
     # Imported only here: most commands have no use for numpy and need not wait for it. What is
     # imported stays, and to look through it for garbage, now or at the end, takes ten milliseconds.

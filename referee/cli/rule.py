@@ -9,6 +9,7 @@ import typer
 
 from referee.cli import console
 from referee.cli.house import DATA, Data, opened, person
+from referee.cli.store import must_be_path
 
 REPORT = "report.html"
 
@@ -55,6 +56,7 @@ def rule_command(
     from referee.daemon.appeals import read_appeal, rule_in_folder, rule_in_house
 
     appeal = read_appeal(game, what, seat, reason=reason, by=by or person())
+    must_be_path(folder, "--folder", "rule by the folder on the machine that plays the tournament")
     if folder is not None:
         record, seen = rule_in_folder(folder, appeal), True
     else:

@@ -6,12 +6,21 @@ A path would lose a slash of an address, so that what may be either is a plain w
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
 
 from referee.cli import console
-from referee.store.place import Address, attach, is_address, read_address, tournaments_in
+from referee.mistake import Mistake
+from referee.store.place import (
+    Address,
+    holds_tournament,
+    is_address,
+    read_address,
+    tournaments_in,
+    typed,
+)
 from referee.tournament.mistakes import BadSpec
 
 StoreUrl = Annotated[
@@ -33,8 +42,11 @@ Where = Annotated[
 ]
 
 
-def check_store(store: str | None, resume: Path | None) -> None:
-    """Read the URL, and where a tournament goes on, have its folder say so. Raises BadStore."""
+def check_store(store: str | None, resume: Path | None, out: Path | None) -> None:
+    """Read the URL, and say what becomes of a password in it. Raises BadStore, and BadSpec where it
+    is given in place of a folder."""
+    must_be_path(resume, "--resume", "--resume DIR --store URL#NAME goes on with it, from DIR")
+    must_be_path(out, "--out", "--out DIR --store URL#NAME keeps the games there")
     if store is None:
         return
     address = read_address(store)
@@ -43,8 +55,6 @@ def check_store(store: str | None, resume: Path | None) -> None:
             "The password is not kept: ~/.pgpass or the variable PGPASSWORD has to tell it when "
             "the tournament is read or resumed"
         )
-    if resume is not None:
-        attach(resume, address)
 
 
 def lists_tournaments(where: str) -> Address | None:
@@ -58,11 +68,15 @@ def show_tournaments(address: Address, *, as_json: bool) -> None:
     if as_json:
         console.print_json(rows)
         return
+    if not rows:
+        told = f"{address} holds no tournament that this user may read"
+        console.err.print(console.printable(told))
+        return
     console.out.columns(
         ["tournament", "games", "planned", "started", "finished"],
         [
             [
-                row.name,
+                typed(row.name),
                 str(row.played),
                 str(row.planned),
                 row.started[:16].replace("T", " "),
@@ -76,5 +90,23 @@ def show_tournaments(address: Address, *, as_json: bool) -> None:
 def folder_of(where: str, option: str) -> Path:
     """Of a tournament that has to be in a folder here. Raises BadSpec."""
     if is_address(where):
-        raise BadSpec(f"{option} is for the folder of a tournament, and {where} is an address")
+        address = read_address(where)
+        raise BadSpec(f"{option} is for the folder of a tournament, and {address} is an address")
     return Path(where)
+
+
+def must_be_path(given: Path | None, option: str, instead: str) -> None:
+    """That it is no address, of which a path has lost a slash. Raises BadSpec."""
+    if given is not None and is_address(str(given).replace(":/", "://", 1)):
+        # It is not shown: a password may be in it.
+        raise BadSpec(f"{option} takes a folder, and an address is given: {instead}")
+
+
+def must_be_records(file: str) -> None:
+    """That it is no tournament, whose records are exported first. Raises Mistake."""
+    where = str(read_address(file)) if is_address(file) else file
+    if is_address(file) or holds_tournament(Path(file)):
+        export = f"referee export {quote(where)} > games.jsonl"
+        raise Mistake(
+            f"{where} is a tournament, where a file of records is due: {export} writes one"
+        )

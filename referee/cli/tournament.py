@@ -28,6 +28,7 @@ from referee.cli.tournament_elsewhere import play_elsewhere, refuse_what_is_of_h
 from referee.cli.watching import Lines, LiveView, Stream, Watchers
 from referee.rules.numbers import amount
 from referee.store.database import Store
+from referee.store.trouble import StoreRefused
 from referee.tournament.begin import (
     Lineup,
     free_folder,
@@ -267,14 +268,15 @@ def tournament_command(
         asked = _spec(spec, given, option or [], elsewhere=True)
         play_elsewhere(Remote(daemon, token), asked, out, HOME, as_json=json)
         return
+    check_store(store, resume, out)
     if resume is not None:
         if out is not None or option or plan_only:
             raise BadSpec(f"--resume goes on as {resume} was begun: no --out, --option or --plan")
-        check_store(store, resume)
         with ground_at(cluster, jobs, resume) as ground:
-            result = _resume(resume, spec, given, events, ground, allow_changes=allow_changes)
+            result = _resume(
+                resume, spec, given, events, ground, store, allow_changes=allow_changes
+            )
     else:
-        check_store(store, None)
         with ExitStack() as stack:
             base = None
             if from_season is not None:
@@ -394,6 +396,7 @@ def _resume(
     given: dict[str, Any],
     events: str | None,
     ground: Ground,
+    store: str | None,
     *,
     allow_changes: bool,
 ) -> TournamentResult:
@@ -408,6 +411,7 @@ def _resume(
             listener=listener,
             each_game=events is not None,
             ground=ground,
+            store=store,
         )
 
 
@@ -425,10 +429,9 @@ class _SafeEnd:
             return
         try:
             with Store.read(self._folder) as store:
-                played = sum(store.counts().values())
+                there = f"{amount(sum(store.counts().values()), 'game')} in the store; "
+        except StoreRefused:
+            there = ""  # Its server does not answer.
         except Exception:
             return  # Nothing had begun.
-        console.err.print(
-            f"{amount(played, 'game')} in the store; go on with: "
-            f"referee tournament --resume {self._folder}"
-        )
+        console.err.print(f"{there}go on with: referee tournament --resume {self._folder}")

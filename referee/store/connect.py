@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +78,9 @@ class File(sqlite3.Connection):
             for name in ("page_size", "page_count", "freelist_count")
         )
         return int(size * (pages - free))
+
+    def while_silent(self, told: Callable[[float], None]) -> None:
+        """Never: a file is not waited for."""
 
     def explained(self, error: Exception, *, writing: bool) -> Exception:
         assert isinstance(error, sqlite3.Error)

@@ -1,7 +1,7 @@
-"""The store: one SQLite database a tournament, one writer, any number of readers.
+"""The store: one database a tournament, a file or on a server; one writer, any number of readers.
 
-What is added is safe from the moment that `commit` returns: the log is written through to the disk,
-and after a kill or a power cut the database is what it was at the last commit. Every addition is
+What is added is safe from the moment that `commit` returns: it is written through to the disk, and
+after a kill or a power cut the database is what it was at the last commit. Every addition is
 whole or undone, and a game that is there already is passed over with its faults and its times, so
 that a chunk that comes twice counts once.
 
@@ -11,7 +11,7 @@ they open it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -27,9 +27,11 @@ from referee.store.place import (
     in_database,
     is_address,
     make_folder,
+    moved_to,
     new_place,
     place_in,
     read_address,
+    write_address,
 )
 from referee.store.rows import (
     BotRow,
@@ -71,6 +73,8 @@ class Store(Contents):
         """Of games that were added since the last commit; not yet in the database."""
         self._touched: set[int] = set()
         """Blocks that were given records since the last commit."""
+        self._moved: Address | None = None
+        """Where the database is, if its folder does not say so yet."""
 
     @classmethod
     def create(
@@ -84,30 +88,43 @@ class Store(Contents):
         BadStore."""
         folder = Path(folder)
         place = new_place(folder, address)
-        make_folder(folder)
-        return cls._locked(folder, place, (values, bots))
+        return cls._locked(folder, make_folder(folder), place, (values, bots))
 
     @classmethod
-    def open(cls, folder: str | Path) -> Store:
-        """A tournament that is there, to go on writing to. Raises BadStore."""
+    def open(cls, folder: str | Path, address: Address | None = None) -> Store:
+        """A tournament that is there, to go on writing to; with an address, one that is on this
+        server now, as its folder says from `stay` on. Raises BadStore."""
         folder = Path(folder)
-        return cls._locked(folder, place_in(folder), None)
+        moved = None if address is None else moved_to(folder, address)
+        if moved is None:
+            return cls._locked(folder, [], place_in(folder), None)
+        place = in_database(moved, folder)
+        store = cls._locked(folder, make_folder(folder), place, None)
+        store._moved = moved
+        return store
 
     @classmethod
     def _locked(
         cls,
         folder: Path,
+        made: Sequence[Path],
         place: Place,
         new: tuple[Mapping[str, str], Sequence[BotRow]] | None,
     ) -> Store:
-        lock = Lock(folder)
+        lock = Lock(folder, made)
         try:
             if new is not None:
                 place.create(*new)
             return cls(folder, place.open_for_writing(), lock)
         except BaseException:
-            lock.release()
+            lock.undo()
             raise
+
+    def stay(self) -> None:
+        """The folder says from now on where its database is. Raises BadStore."""
+        if self._moved is not None:
+            write_address(self.folder, self._moved)
+            self._moved = None
 
     @classmethod
     def read(cls, where: str | Path) -> Store:
@@ -124,7 +141,9 @@ class Store(Contents):
         if self._lock is not None:
             self._roll_back()
         self._database.close()
-        if self._lock is not None:
+        if self._moved is not None and self._lock is not None:
+            self._lock.undo()
+        elif self._lock is not None:
             self._lock.release()
 
     def __enter__(self) -> Store:
@@ -132,6 +151,11 @@ class Store(Contents):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def while_silent(self, told: Callable[[float], None]) -> None:
+        """Have this called now and then while a server does not answer, with the seconds so far.
+        What it raises ends the wait; what was not committed is lost then."""
+        self._database.while_silent(told)
 
     # What is written.
 
@@ -272,7 +296,7 @@ class Store(Contents):
             yield
         except (self._database.Error, blocks.BadBlock) as error:
             if isinstance(error, blocks.BadBlock):
-                told: Exception = damaged(self._database.named, error)
+                told: BaseException = damaged(self._database.named, error)
             else:
                 told = self._database.explained(error, writing=True)
             if told is error:

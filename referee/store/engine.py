@@ -7,7 +7,7 @@ rows go in at once and come out a few at a time, and what an error means to peop
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 from referee.store.rows import BotRow
@@ -68,8 +68,13 @@ class Database(Protocol):
     def used_bytes(self) -> int:
         """What it takes, less what is free within it."""
 
-    def explained(self, error: Exception, *, writing: bool) -> Exception:
-        """The exception to raise for one of its errors: a sentence, or the error if it is a bug."""
+    def while_silent(self, told: Callable[[float], None]) -> None:
+        """Have this called now and then while no answer comes, with the seconds so far. What it
+        raises ends the wait, and with it whatever was not committed."""
+
+    def explained(self, error: Exception, *, writing: bool) -> BaseException:
+        """The exception to raise for one of its errors: a sentence, what ended a wait, or the
+        error if it is a bug."""
 
     def close(self) -> None: ...
 

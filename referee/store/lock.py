@@ -1,8 +1,9 @@
 """One writer a folder, by a lock that dies with its process.
 
 `flock` on `DIR/.lock` is let go by the kernel however the process ends, so that nothing has to be
-cleaned up after a SIGKILL or a power cut. The file itself stays; what it says (the process and
-since when) only serves the sentence that refuses the next one.
+cleaned up after a SIGKILL or a power cut. The file itself stays, unless nothing came of what it was
+taken for; what it says (the process and since when) only serves the sentence that refuses the next
+one.
 
 The lock belongs to the open file, and a fork shares it: a worker that outlives the writer would
 keep the folder locked. So a forked child closes its copy at once; programs that are started anew
@@ -15,6 +16,7 @@ import contextlib
 import fcntl
 import os
 import weakref
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -27,8 +29,12 @@ _held: weakref.WeakSet[Lock] = weakref.WeakSet()
 class Lock:
     """The right to write to a folder, until it is released or the process ends."""
 
-    def __init__(self, folder: Path) -> None:
-        """Take the lock. Raises BadStore where another process has it, or it cannot be written."""
+    def __init__(self, folder: Path, made: Sequence[Path] = ()) -> None:
+        """Take the lock; `made` are the folders that were made for it, the innermost first. Raises
+        BadStore where another process has it, or it cannot be written."""
+        self._made = list(made)
+        self._file = folder / LOCK
+        self._new = not self._file.exists()
         try:
             self._fd = _open_locked(folder)
             _held.add(self)
@@ -36,13 +42,23 @@ class Lock:
             os.ftruncate(self._fd, 0)
             os.pwrite(self._fd, f"{os.getpid()}\n{since}\n".encode(), 0)
         except OSError as error:
-            self.release()
+            self.undo()
             raise StoreRefused(f"{folder} cannot be written: {error.strerror}") from error
 
     def release(self) -> None:
         if self in _held:
             _held.discard(self)
             os.close(self._fd)
+
+    def undo(self) -> None:
+        """Release it, and leave the folder as it was found, if nothing else came of it."""
+        with contextlib.suppress(OSError):
+            # While it is held: the next one to take it would lock a file that goes away.
+            if self in _held and self._new:
+                self._file.unlink()
+            for each in self._made:
+                each.rmdir()
+        self.release()
 
 
 def _open_locked(folder: Path) -> int:

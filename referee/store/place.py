@@ -7,7 +7,6 @@ from pathlib import Path
 
 from referee.store.connect import FILE, InFolder, must_hold_tournament
 from referee.store.engine import OnServer, Place
-from referee.store.lock import Lock
 from referee.store.postgres.address import (
     ADDRESS,
     Address,
@@ -16,6 +15,7 @@ from referee.store.postgres.address import (
     is_address,
     named_after,
     read_address,
+    typed,
     write_address,
 )
 from referee.store.trouble import BadStore, StoreRefused
@@ -27,6 +27,9 @@ def holds_tournament(folder: Path) -> bool:
 
 def place_in(folder: Path) -> Place:
     """Of the tournament that this folder holds. Raises BadStore."""
+    if is_address(str(folder).replace(":/", "://", 1)):
+        # As a path it has lost a slash. It is not shown: a password may be in it.
+        raise BadStore("an address, postgresql:…, is given where the folder of a tournament is due")
     address = address_in(folder)
     if address is not None:
         return in_database(address, folder)
@@ -48,24 +51,21 @@ def must_be_free(folder: Path, address: Address) -> None:
     in_database(named_after(address, folder), folder).must_be_free()
 
 
-def attach(folder: Path, address: Address) -> None:
-    """Have the folder say that its database is there, where it has been brought, or where the
-    tournament was begun from another machine. Raises BadStore."""
+def moved_to(folder: Path, address: Address) -> Address | None:
+    """Where the database of this folder's tournament has been brought, or where the tournament was
+    begun from another machine; None where the folder says so already. Raises BadStore."""
     before = address_in(folder)
     if not address.name and before is not None:
         address = Address(address.url, before.name)
     address = named_after(address, folder)
     if address == before:
-        return
+        return None
     if (folder / FILE).exists():
-        raise BadStore(f"{folder} holds its games in {FILE}: take another folder")
-    in_database(address).open_for_reading().close()
-    make_folder(folder)
-    lock = Lock(folder)
-    try:
-        write_address(folder, address)
-    finally:
-        lock.release()
+        raise BadStore(
+            f"{folder} keeps its games in {FILE}, and games of a file are not moved into a "
+            "database: go on without --store, or take another folder"
+        )
+    return address
 
 
 def in_database(address: Address, folder: Path | None = None) -> OnServer:
@@ -93,24 +93,29 @@ def must_have_driver() -> None:
         ) from None
 
 
-def make_folder(folder: Path) -> None:
+def make_folder(folder: Path) -> list[Path]:
+    """Those that were not there, the innermost first. Raises StoreRefused."""
     try:
+        missing = [each for each in (folder, *folder.parents) if not each.exists()]
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StoreRefused(f"{folder} cannot be made: {error.strerror}") from error
+    return missing
 
 
 __all__ = [
     "Address",
     "Listed",
-    "attach",
     "holds_tournament",
     "in_database",
     "is_address",
     "make_folder",
+    "moved_to",
     "must_be_free",
     "new_place",
     "place_in",
     "read_address",
     "tournaments_in",
+    "typed",
+    "write_address",
 ]

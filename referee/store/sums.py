@@ -27,6 +27,10 @@ class Sums:
     """Games that were added since the last commit, as far as sums are made of them."""
 
     def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Nothing of it is in the database any more."""
         self._games: list[Played] = []
         self._faults: list[FaultRow] = []
         self._spent: dict[tuple[str, int], list[bytes]] = {}
@@ -55,10 +59,6 @@ class Sums:
             variant, (first, second) = pairings[game[0]].variant, game[10]
             self._spent[variant, game[3]].append(first)
             self._spent[variant, game[4]].append(second)
-
-    def forget(self) -> None:
-        """Nothing of it is in the database any more."""
-        self.__init__()  # type: ignore[misc]
 
     def write(self, database: Database, pairings: Mapping[int, PairingRow]) -> None:
         """Into the transaction that the games are in."""

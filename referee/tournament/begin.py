@@ -167,20 +167,25 @@ def resume_tournament(
     listener: Listener | None = None,
     each_game: bool = False,
     ground: Ground = HERE,
+    store: str | None = None,
 ) -> TournamentResult:
     """Go on with a tournament that was interrupted, or extend one that is finished.
 
     `given` are keys of the spec that are to be otherwise from now on: `jobs` and how the table is
     made may change, and `games` may grow. A `spec` is compared with the one it was begun with.
+    `store` is the URL of the PostgreSQL database that its games have been brought to, or where it
+    was begun from another machine; its folder is made, and says so, when nothing is in the way.
 
     Raises Changed where something else has changed, unless `allow_changes` is set; BadStore where
     the folder holds no tournament that can be gone on with.
     """
     folder = Path(folder)
-    with Store.open(folder) as store:
-        lineup = _recall(store, given or {}, spec, ground, allow_changes=allow_changes)
-        store.set_value("spec", msgspec.json.encode(lineup.spec).decode())
-        return _run(store, lineup, folder, listener, ground, each_game=each_game)
+    address = None if store is None else read_address(store)
+    with Store.open(folder, address) as opened:
+        lineup = _recall(opened, given or {}, spec, ground, allow_changes=allow_changes)
+        opened.set_value("spec", msgspec.json.encode(lineup.spec).decode())
+        opened.stay()
+        return _run(opened, lineup, folder, listener, ground, each_game=each_game)
 
 
 def stored_spec(store: Store) -> Spec:

@@ -122,6 +122,7 @@ class Coordinator:
             # A tournament that is extended is not finished any more, nor is its seed to be told.
             self._store.set_value("finished", "")
             with held_signals() as interruption:
+                self._store.while_silent(interruption.while_silent)
                 self._play(interruption)
         self._store.set_value("finished", time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
         self._store.commit()

@@ -86,7 +86,7 @@ def test_what_cannot_be_archived_is_said_in_a_sentence(folder: Path) -> None:
             ),
             "nowhere": (("archive", "1", "--out", "a/b"), "there is no folder a"),
             "cut": (("verify", "empty.gz"), "empty.gz: the compressed file is cut off .*"),
-            "folder": (("verify", "t"), "t: a folder, where a file is due"),
+            "folder": (("verify", "t"), "t is a tournament, where a file of records is due: .*"),
         },
         state=contents,
     )

@@ -27,7 +27,9 @@ MISSING = "there is no PostgreSQL server here: apt-get install --yes postgresql"
 DATABASE = "referee"
 LOCKED = "locked"
 """Who needs a password."""
-PASSWORD = "sesame/open?"
+PASSWORD = "sesame/opens?cavern#forty@thieves%50:a=b&c+é"
+"""With everything that means something in a URL."""
+PORT = 5432
 START_S = 30
 
 
@@ -39,8 +41,11 @@ class Server:
         self.folder = folder
         self._data = folder / "data"
         self._process: subprocess.Popen[bytes] | None = None
+        self.port = PORT
+        self._more: dict[str, object] = {}
         self._run("initdb", "-D", self._data, "-U", "referee", "-E", "UTF8", "--no-sync")
         hba = f"local all {LOCKED} scram-sha-256\nlocal all all trust\n"
+        hba += "host all all 127.0.0.1/32 trust\n"
         (self._data / "pg_hba.conf").write_text(hba)
         self.start()
         with self.connect("postgres") as connection:
@@ -48,18 +53,23 @@ class Server:
             connection.execute(f"CREATE ROLE {LOCKED} LOGIN PASSWORD '{PASSWORD}'")
 
     def url(self, user: str = "referee", database: str = DATABASE) -> str:
-        return f"postgresql://{user}@/{database}?host={self.folder}"
+        port = "" if self.port == PORT else f"&port={self.port}"
+        return f"postgresql://{user}@/{database}?host={self.folder}{port}"
 
     def connect(self, database: str = DATABASE) -> psycopg.Connection[tuple[object, ...]]:
         return psycopg.connect(self.url(database=database), autocommit=True)
 
-    def start(self) -> None:
+    def start(self, port: int = PORT, **more: object) -> None:
+        """With these settings more."""
+        self.port, self._more = port, more
         settings = {
+            "port": port,
             "listen_addresses": "",
             "unix_socket_directories": self.folder,
             "shared_buffers": "16MB",
             # No test cuts the power: what was written is there after a kill all the same.
             "fsync": "off",
+            **more,
         }
         words = [word for key, value in settings.items() for word in ("-c", f"{key}={value}")]
         with (self.folder / "log").open("ab") as log:
@@ -86,6 +96,24 @@ class Server:
             self._process.send_signal(signal.SIGQUIT if at_once else signal.SIGINT)
             self._process.wait(START_S)
             self._process = None
+
+    @contextlib.contextmanager
+    def otherwise(self, port: int, **more: object) -> Iterator[None]:
+        """Started anew with these settings, and as before afterwards."""
+        before = self.port, self._more
+        self.stop()
+        try:
+            self.start(port, **more)
+            yield
+        finally:
+            self.stop()
+            self.start(before[0], **before[1])
+
+    def owns(self, path: Path) -> None:
+        """Have the file be the server's own, for nobody else to read."""
+        path.chmod(0o600)
+        if os.geteuid() == 0:
+            os.chown(path, _nobody().pw_uid, _nobody().pw_gid)
 
     def forget(self, *names: str) -> None:
         """Take schemas away."""

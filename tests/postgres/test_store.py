@@ -9,14 +9,15 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from urllib.parse import quote
 
 import psycopg
 import pytest
 from psycopg import errors
 
-from referee.mistake import REFUSED
+from referee.mistake import BAD_INPUT, REFUSED
 from referee.store.database import BadStore, Store, StoreFull
-from referee.store.place import attach, read_address, tournaments_in
+from referee.store.place import read_address, tournaments_in
 from referee.store.postgres.trouble import StoreLost, explain
 from referee.store.trouble import StoreRefused
 from tests.postgres.serving import LOCKED, PASSWORD, Server
@@ -74,7 +75,12 @@ def test_any_name_is_a_name(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "told"),
-    [("é" * 32, "up to 63 bytes"), ("pg_x", "PostgreSQL's own"), ("public", "own")],
+    [
+        ("é" * 32, "up to 63 bytes"),
+        ("pg_x", "PostgreSQL's own"),
+        ("public", "own"),
+        (".hidden", "begins with no dot"),
+    ],
 )
 def test_a_name_that_cannot_be_is_refused(name: str, told: str, tmp_path: Path) -> None:
     with pytest.raises(BadStore, match=f"{told}.*--store .*#NAME"):
@@ -84,15 +90,19 @@ def test_a_name_that_cannot_be_is_refused(name: str, told: str, tmp_path: Path) 
 
 def test_one_writer_wherever_it_is(tmp_path: Path, address: str) -> None:
     new_store(tmp_path / NAME).close()
-    elsewhere = tmp_path / "elsewhere"
-    attach(elsewhere, read_address(address))
+    elsewhere, there = tmp_path / "elsewhere" / "deep", read_address(address)
     with writer("hold", tmp_path / NAME) as (process, first):
         assert first == "ready"
         told = rf"#{NAME} is being written by process {process.pid} on \S+ since 20\d\d-\d\d-\d\d "
         with pytest.raises(BadStore, match=told):
-            Store.open(elsewhere)
+            Store.open(elsewhere, there)
+        assert not elsewhere.parent.exists()
         process.kill()
         process.wait()
+        Store.open(elsewhere, there).close()
+        assert not elsewhere.parent.exists()
+        with Store.open(elsewhere, there) as store:
+            store.stay()
         Store.open(elsewhere).close()
 
 
@@ -148,9 +158,9 @@ def test_a_password_is_used_and_told_nobody(tmp_path: Path, postgres: Server) ->
     with postgres.connect() as connection:
         connection.execute(f"GRANT CREATE ON DATABASE referee TO {LOCKED}")
     plain = postgres.url(LOCKED)
-    with pytest.raises(StoreRefused, match=r"cannot be reached: .*PGPASSWORD"):
+    with pytest.raises(StoreRefused, match=r"was reached, and refuses: .*PGPASSWORD"):
         Store.create(tmp_path / NAME, VALUES, BOTS, read_address(plain))
-    secret = PASSWORD.replace("/", "%2F").replace("?", "%3F")
+    secret = quote(PASSWORD, safe="")
     for given in (
         plain.replace(f"{LOCKED}@", f"{LOCKED}:{secret}@"),
         f"{plain}&password={secret}",
@@ -177,12 +187,18 @@ def test_refusals_are_one_sentence(tmp_path: Path, postgres: Server) -> None:
     refused = {
         f"{plain}-not#x": (StoreRefused, "cannot be reached"),
         "postgresql://127.0.0.1:1/x#x": (StoreRefused, "cannot be reached: .*refused"),
-        f"{postgres.url(database='none')}#x": (StoreRefused, '"none" does not exist'),
-        "postgresql://h/d?no_such=1#x": (StoreRefused, "no_such"),
+        f"{postgres.url(database='no%20ne')}#x": (
+            StoreRefused,
+            "was reached, and refuses: database \"no ne\" does not exist; createdb -E UTF8 'no ne'",
+        ),
         f"{plain}#six": (BadStore, f"holds no tournament six; it holds broken, {NAME}$"),
         f"{plain}#another": (BadStore, "not a tournament, but of another program"),
         f"{plain}#broken": (BadStore, "is damaged"),
-        f"{postgres.url('poor')}#{NAME}": (StoreRefused, "permission denied .*GRANT"),
+        f"{postgres.url('poor')}#{NAME}": (
+            StoreRefused,
+            f"#{NAME}: permission denied for schema {NAME}; its owner can GRANT it$",
+        ),
+        postgres.url("poor"): (BadStore, "holds no tournament that this user may read$"),
         plain: (BadStore, "holds many tournaments: add #NAME, for example"),
     }
     assert [row.name for row in tournaments_in(read_address(plain))] == [NAME]
@@ -192,11 +208,39 @@ def test_refusals_are_one_sentence(tmp_path: Path, postgres: Server) -> None:
         assert "\n" not in str(caught.value)
     with pytest.raises(StoreRefused, match="GRANT CREATE ON DATABASE"):
         Store.create(tmp_path / "p", VALUES, BOTS, read_address(postgres.url("poor")))
+    assert not (tmp_path / "p").exists()
     with postgres.connect() as connection:
         connection.execute(f"UPDATE {NAME}.referee SET version = 99")
         with pytest.raises(BadStore, match="is of version 99, made by a newer referee"):
             Store.open(tmp_path / NAME)
         connection.execute("DROP SCHEMA broken CASCADE; DROP ROLE poor")
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("postgresql://h/d?no_such=1#x", "understood: .*no_such.*; one is postgresql://USER"),
+        ("postgresql://127.0.0.1:5x/d#x", "has the number of a port"),
+        ("postgresql://127.0.0.1:99999/d#x", 'is no URL .*"99999"; one is postgresql://USER'),
+        ("postgresql://127.0.0.1/d?sslmode=bogus#x", 'sslmode value: "bogus"'),
+        ("postgresql://127.0.0.1/d?keepalives_idle=long#x", 'value "long"'),
+        ("postgresql://127.0.0.1/d?connect_timeout=long#x", "connect_timeout: 'long'"),
+        ("postgresql://?service=no_such#x", '"no_such" not found; ~/.pg_service.conf'),
+    ],
+)
+def test_a_url_that_is_wrong_in_itself_is_bad_input(url: str, told: str) -> None:
+    with pytest.raises(BadStore, match=told) as caught:
+        Store.read(url)
+    assert caught.value.status == BAD_INPUT
+
+
+def test_of_many_names_some_are_shown_as_they_are_typed(tmp_path: Path, postgres: Server) -> None:
+    for name in ("#", *(f"b{at:02}" for at in range(1, 13))):
+        new_store(tmp_path / name).close()
+    with pytest.raises(BadStore, match=r"; it holds %23, b01, b02, .*, b09 and 3 more$"):
+        Store.read(f"{postgres.url()}#none")
+    with Store.read(f"{postgres.url()}#%23") as store:
+        assert store.bots() == BOTS
 
 
 def test_text_that_is_not_unicode_needs_another_database(postgres: Server, tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def write_report(
 
 def _usual_path(where: str | Path) -> Path:
     if isinstance(where, str) and is_address(where):
-        return Path(f"{read_address(where).file_name}.html")
+        return Path(f"{read_address(where).name}.html")
     return Path(where) / REPORT
 
 

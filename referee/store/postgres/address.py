@@ -8,22 +8,34 @@ process lives, and told to nobody but the server.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from referee.store.connect import FILE, sync_folder
+from referee.store.postgres.url import is_address, parts_of
 from referee.store.trouble import BadStore, StoreRefused
+
+__all__ = [
+    "Address",
+    "Listed",
+    "address_in",
+    "is_address",
+    "must_be_free",
+    "must_fit",
+    "named_after",
+    "read_address",
+    "write_address",
+]
 
 ADDRESS = "store.url"
 """The file in a tournament's folder that says where its database is."""
-SCHEMES = ("postgresql://", "postgres://")
 LONGEST_NAME = 63
 """Bytes; PostgreSQL would cut off the rest without a word."""
-_SECRET = ("password", "sslpassword")
 _secrets: dict[str, dict[str, str]] = {}
 """By URL: what was said in it once and is not in it any more."""
 
@@ -37,13 +49,7 @@ class Address(Struct, frozen=True):
     """The schema; empty where none is named."""
 
     def __str__(self) -> str:
-        name = "".join(each if each.isalnum() else quote(each) for each in self.name)
-        return f"{self.url}#{name}" if name else self.url
-
-    @property
-    def file_name(self) -> str:
-        """The name, as part of the name of a file here, whoever chose it."""
-        return self.name.replace("/", "_").lstrip(".")
+        return f"{self.url}#{typed(self.name)}" if self.name else self.url
 
     @property
     def secrets(self) -> dict[str, str]:
@@ -64,61 +70,42 @@ class Listed(Struct, frozen=True):
     """Games, as far as the format knows them."""
 
 
-def is_address(text: object) -> bool:
-    return isinstance(text, str) and text.startswith(SCHEMES)
-
-
 def read_address(text: str) -> Address:
     """Raises BadStore."""
-    if not is_address(text):
-        raise BadStore(f"a store is given by its URL, postgresql://HOST/DATABASE, not by {text!r}")
-    url, _, name = text.partition("#")
-    url, secrets = _without_secrets(url)
-    if secrets:
-        _secrets[url] = secrets
-    return must_fit(Address(url, unquote(name)))
+    parts = parts_of(text)
+    if parts.secrets:
+        _secrets[parts.url] = parts.secrets
+    return must_fit(Address(parts.url, parts.name))
 
 
 def must_fit(address: Address) -> Address:
-    """That its name can be that of a schema. Raises BadStore."""
+    """That its name can be that of a schema, and of a file. Raises BadStore."""
     name = address.name
+    another = f"--store {address.url}#NAME gives the tournament another one"
     if len(name.encode(errors="replace")) > LONGEST_NAME or not name.isprintable():
         raise BadStore(
             f"{name!r} is no name that a database takes, which is up to {LONGEST_NAME} bytes of "
-            f"text; --store {address.url}#NAME gives the tournament another one"
+            f"text; {another}"
         )
     if name.startswith("pg_") or name in ("public", "information_schema"):
+        raise BadStore(f"{name} is a name of PostgreSQL's own; {another}")
+    if name.startswith(".") or "/" in name:
+        # A report and an archive by address are files of this name.
         raise BadStore(
-            f"{name} is a name of PostgreSQL's own; --store {address.url}#NAME gives the "
-            "tournament another one"
+            f"{name} is no name for a tournament, which begins with no dot and has no slash in it; "
+            f"{another}"
         )
     return address
+
+
+def typed(name: str) -> str:
+    """The name of a tournament as it stands in an address."""
+    return "".join(each if each.isalnum() or not each.isascii() else quote(each) for each in name)
 
 
 def named_after(address: Address, folder: Path) -> Address:
     """The same, for the tournament in this folder if it names none. Raises BadStore."""
     return address if address.name else must_fit(replace(address, name=folder.resolve().name))
-
-
-def _without_secrets(url: str) -> tuple[str, dict[str, str]]:
-    found: dict[str, str] = {}
-    rest, question, query = url.partition("?")
-    kept = []
-    for pair in query.split("&"):
-        key, _, value = pair.partition("=")
-        if unquote(key) in _SECRET:
-            found[unquote(key)] = unquote(value)
-        else:
-            kept.append(pair)
-    query = "&".join(kept)
-    scheme, _, place = rest.partition("://")
-    server, slash, database = place.partition("/")
-    person, at, host = server.rpartition("@")
-    user, colon, password = person.partition(":")
-    if colon:
-        found["password"] = unquote(password)
-    rest = f"{scheme}://{user}{at}{host}{slash}{database}"
-    return rest + (question + query if query else ""), found
 
 
 # The file in the tournament's folder.
@@ -160,4 +147,6 @@ def write_address(folder: Path, address: Address) -> None:
         new.replace(path)
         sync_folder(folder)
     except OSError as error:
+        with contextlib.suppress(OSError):
+            new.unlink(missing_ok=True)
         raise StoreRefused(f"{path} cannot be written: {error.strerror}") from error

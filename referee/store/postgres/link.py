@@ -14,7 +14,7 @@ import contextlib
 import itertools
 import os
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, cast
 
@@ -24,7 +24,7 @@ from psycopg.types.numeric import Int8Dumper
 from psycopg.types.string import StrBinaryDumper, StrDumper
 
 from referee.store.engine import Bulk
-from referee.store.postgres.trouble import explain
+from referee.store.postgres.waiting import Connection
 
 _KEYED = ("game", "fault")
 _TYPES = """SELECT table_name, udt_name FROM information_schema.columns
@@ -33,8 +33,6 @@ _USED = """SELECT coalesce(sum(pg_total_relation_size(pg_class.oid)), 0)::bigint
     JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE nspname = %s AND relkind = 'r'"""
 _DIGESTS = """INSERT INTO digest SELECT %s, unnest(%s::bigint[]) ON CONFLICT DO NOTHING"""
 _open: weakref.WeakSet[Link] = weakref.WeakSet()
-
-Connection = psycopg.Connection[tuple[Any, ...]]
 
 
 class Text(StrDumper):
@@ -182,12 +180,14 @@ class Link:
         row = self._connection.execute(_USED, (self._schema,)).fetchone()
         return 0 if row is None else int(row[0])
 
-    def explained(self, error: Exception, *, writing: bool) -> Exception:
+    def while_silent(self, told: Callable[[float], None]) -> None:
+        self._connection.while_silent = told
+
+    def explained(self, error: Exception, *, writing: bool) -> BaseException:
         assert isinstance(error, psycopg.Error)
-        lost = self._connection.closed or self._connection.broken
-        if lost:
+        if self._connection.closed or self._connection.broken:
             self._lost = error = self._lost or error
-        return explain(error, self.named, lost=lost, writing=writing)
+        return self._connection.explained(error, self.named, writing=writing)
 
     def close(self) -> None:
         _open.discard(self)

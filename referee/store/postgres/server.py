@@ -26,9 +26,10 @@ from psycopg.conninfo import conninfo_to_dict
 
 from referee.store import schema
 from referee.store.engine import SET_BOT, SET_VALUE
-from referee.store.postgres.address import Address, Listed, must_be_free, write_address
-from referee.store.postgres.link import Connection, Link, prepare, translated
-from referee.store.postgres.trouble import StoreLost, explain, explain_refusal, one_line
+from referee.store.postgres.address import Address, Listed, must_be_free, typed, write_address
+from referee.store.postgres.link import Link, prepare, translated
+from referee.store.postgres.trouble import StoreLost, explain_refusal, one_line
+from referee.store.postgres.waiting import ANSWER_S, LONG_ANSWER_S, Connection
 from referee.store.rows import BotRow
 from referee.store.trouble import BadStore, StoreRefused
 
@@ -36,6 +37,7 @@ _USUAL = {"connect_timeout": 10, "keepalives_idle": 30, "tcp_user_timeout": 60_0
 """Of a connection, where the URL does not say otherwise: a server that is gone is missed."""
 PATIENCE_S = 2.0
 """How long to wait for the session of a writer that was killed: the server finds out soon."""
+SHOWN_NAMES = 10
 MARK = "referee"
 """The table that tells a tournament from any other schema."""
 _FIRST_VERSION = 4
@@ -67,6 +69,7 @@ _SAFE = """SELECT set_config('synchronous_commit', 'on', false)
 _FOUND = """SELECT pg_class.oid FROM pg_namespace
     LEFT JOIN pg_class ON relnamespace = pg_namespace.oid AND relname = %s AND relkind = 'r'
     WHERE nspname = %s"""
+_MAY_CREATE = "SELECT has_database_privilege(current_database(), 'CREATE')"
 _ALL = """SELECT nspname FROM pg_class JOIN pg_namespace ON relnamespace = pg_namespace.oid
     WHERE relname = %s AND relkind = 'r' AND has_schema_privilege(pg_namespace.oid, 'USAGE')
     AND has_table_privilege(pg_class.oid, 'SELECT')
@@ -109,6 +112,9 @@ class InDatabase:
         with _session(self._address) as connection, self._explained(connection):
             if connection.execute(_FOUND, (MARK, self._address.name)).fetchone() is not None:
                 raise self._taken()
+            _must_take_text(connection, self._address)
+            if connection.execute(_MAY_CREATE).fetchone() != (True,):
+                raise self._not_allowed()
 
     def _taken(self) -> BadStore:
         url, name = self._address.url, self._address.name
@@ -117,17 +123,20 @@ class InDatabase:
             f"{self._address}, or give this one another name by --store {url}#NAME"
         )
 
+    def _not_allowed(self) -> StoreRefused:
+        return StoreRefused(
+            f"{self._address.url}: this user may not begin a tournament there; its owner can GRANT "
+            "CREATE ON DATABASE"
+        )
+
     def _create_schema(self, connection: Connection) -> None:
         name = self._address.name
         try:
             connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(name)))
         except (errors.DuplicateSchema, errors.UniqueViolation):
             raise self._taken() from None
-        except errors.InsufficientPrivilege as error:
-            raise StoreRefused(
-                f"{self._address.url}: a schema cannot be made there ({one_line(error)}); "
-                "GRANT CREATE ON DATABASE allows it"
-            ) from None
+        except errors.InsufficientPrivilege:
+            raise self._not_allowed() from None
         _go_to(connection, name)
 
     def open_for_writing(self) -> Link:
@@ -139,13 +148,14 @@ class InDatabase:
     def _opened(self, *, writing: bool) -> Link:
         address = self._address
         if not address.name:
-            raise BadStore(f"{address} holds many tournaments: {_add_a_name(address)}")
+            raise _no_name(address)
         connection = _connect(address)
         try:
             with self._explained(connection):
                 if writing:
                     _lock(connection, address)
                 else:
+                    connection.patience_s = LONG_ANSWER_S
                     connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
                 _must_be_there(connection, address)
                 _go_to(connection, address.name)
@@ -162,8 +172,7 @@ class InDatabase:
         try:
             yield
         except psycopg.Error as error:
-            lost = connection.closed or connection.broken
-            raise explain(error, str(self._address), lost=lost, writing=False) from error
+            raise connection.explained(error, str(self._address), writing=False) from error
 
 
 def tournaments(address: Address) -> list[Listed]:
@@ -181,8 +190,7 @@ def tournaments(address: Address) -> list[Listed]:
                     place = str(Address(address.url, name))
                     listed.append(Listed(name, place, row[0] or "", row[1] or "", row[2], row[3]))
         except psycopg.Error as error:
-            lost = connection.closed or connection.broken
-            raise explain(error, address.url, lost=lost, writing=False) from error
+            raise connection.explained(error, address.url, writing=False) from error
     return listed
 
 
@@ -200,7 +208,7 @@ def _connect(address: Address) -> Connection:
         given = conninfo_to_dict(address.url)
         more: dict[str, Any] = {key: value for key, value in _USUAL.items() if key not in given}
         more.update(address.secrets)
-        connection = psycopg.connect(
+        connection = Connection.connect(
             address.url,
             autocommit=True,
             application_name=f"{_HERE}{os.getpid()} on {socket.gethostname()}"[:63],
@@ -250,21 +258,28 @@ def _names(connection: Connection) -> list[str]:
     return [name for (name,) in connection.execute(_ALL, (MARK,))]
 
 
-def _add_a_name(address: Address) -> str:
-    """The names that there are, for whoever gave none or a wrong one."""
+def _no_name(address: Address) -> BadStore:
+    """What to say to whoever gave none."""
     with _session(address) as connection:
         names = _names(connection)
     if not names:
-        return "none yet"
-    return f"add #NAME, for example {Address(address.url, names[0])}"
+        return BadStore(f"{address} holds no tournament that this user may read")
+    like = Address(address.url, names[0])
+    return BadStore(f"{address} holds many tournaments: add #NAME, for example {like}")
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - SHOWN_NAMES
+    shown = ", ".join(map(typed, names[:SHOWN_NAMES]))
+    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def _must_be_there(connection: Connection, address: Address) -> None:
     found = connection.execute(_FOUND, (MARK, address.name)).fetchone()
     if found is None:
         names = _names(connection)
-        there = f"; it holds {', '.join(names[:10])}" if names else ""
-        raise BadStore(f"{address.url} holds no tournament {address.name}{there}")
+        there = f"; it holds {_some(names)}" if names else ""
+        raise BadStore(f"{address.url} holds no tournament {typed(address.name)}{there}")
     if found == (None,):
         raise BadStore(f"{address} is not a tournament, but of another program")
 
@@ -303,6 +318,7 @@ def _bring_up_to_date(
             f"{address} is of version {found}, made by an older referee: "
             "`referee tournament --resume` brings it up to date"
         )
+    connection.patience_s = LONG_ANSWER_S
     with connection.transaction():
         for step in schema.STEPS[found - 1 :]:
             for statement in step:
@@ -311,6 +327,7 @@ def _bring_up_to_date(
             f"UPDATE {MARK} SET version = %s",
             (schema.newest(schema.STEPS),),
         )
+    connection.patience_s = ANSWER_S
 
 
 def table(statement: str) -> str:
