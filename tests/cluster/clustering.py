@@ -67,16 +67,14 @@ class DaskCluster:
         self.scheduler = self.start_scheduler()
 
     def _start(self, module: str, *words: str, **variables: str) -> subprocess.Popen[bytes]:
+        mine = {MARK: self.mark, "XDG_CACHE_HOME": str(self.folder)}
         log = (self.folder / f"{module}-{len(self.processes)}.log").open("wb")
         process = subprocess.Popen(
             [sys.executable, "-m", f"distributed.cli.{module}", *words],
             cwd=self.folder,
             stdout=log,
             stderr=log,
-            env=environment(
-                **{MARK: self.mark, "XDG_CACHE_HOME": str(self.folder)},
-                **{**self._variables, **variables},
-            ),
+            env=environment(**{**mine, **self._variables, **variables}),
         )
         log.close()
         self.processes.append(process)
@@ -102,6 +100,18 @@ class DaskCluster:
         more = ("--no-nanny", "--nthreads", "1", "--no-dashboard", "--local-directory", where)
         return self._start("dask_worker", *words, *more, **variables)
 
+    def tidy(self) -> None:
+        """Back to a scheduler and one good worker, for whoever comes next."""
+        first, *others = self.processes[1:]
+        for process in others:
+            process.kill()
+            process.wait()
+        self.processes = [self.scheduler, first]
+        if first.poll() is not None:
+            self.processes.pop()
+            self.start_worker()
+        all_joined(self, 1)
+
     def close(self) -> None:
         for process in self.processes:
             if process.poll() is None:
@@ -124,10 +134,9 @@ def dask_cluster(folder: Path, workers: int = 2, **variables: str) -> Iterator[D
 
 
 def all_joined(cluster: DaskCluster, workers: int) -> None:
-    """Wait until the scheduler knows so many."""
+    """Wait until the scheduler knows so many, and no others."""
     with Client(cluster.address, set_as_default=False, timeout=60) as client:
-        if workers:
-            client.wait_for_workers(workers, timeout=60)
+        wait_for(lambda: len(client.nthreads()) == workers or None, f"{workers} workers", 60)
 
 
 def free_port() -> int:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.cli.running import referee
-from tests.cluster.clustering import bot_folder
+from tests.cluster.clustering import DaskCluster, bot_folder, dask_cluster
 from tests.cluster.tournament import NAMES, words
 from tests.once import once
 
@@ -32,3 +33,16 @@ def alone(bots: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         assert done.status == 0, done.err
 
     return once(tmp_path_factory, "alone", play) / "t"
+
+
+@pytest.fixture(scope="package")
+def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskCluster]:
+    with dask_cluster(tmp_path_factory.mktemp("cluster"), workers=1) as there:
+        yield there
+
+
+@pytest.fixture
+def cluster(standing: DaskCluster) -> DaskCluster:
+    """A scheduler, and one worker: the last of its processes. It may be killed, not stopped."""
+    standing.tidy()
+    return standing

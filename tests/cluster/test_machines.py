@@ -9,7 +9,6 @@ import shutil
 import signal
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -22,7 +21,6 @@ from tests.cluster.clustering import (
     begin,
     bot_folder,
     bots_on,
-    dask_cluster,
     ended,
     referees_on,
     some_games,
@@ -35,12 +33,6 @@ from tests.packages import works
 from tests.tournament.test_nothing_lost import games
 
 SYSTEM = "/usr/bin:/bin"
-
-
-@pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[DaskCluster]:
-    with dask_cluster(tmp_path / "cluster", workers=1) as there:
-        yield there
 
 
 def checks(folder: Path, cluster: DaskCluster, check: str) -> list[tuple[str, str]]:
@@ -264,7 +256,10 @@ def test_what_was_thrown_away_on_a_machine_is_sent_again(
 ) -> None:
     process = begin(tmp_path, *words(bots, "--cluster", cluster.address))
     some_games(tmp_path / "t")
+    os.kill(process.pid, signal.SIGSTOP)
+    wait_for(lambda: not bots_on(cluster) or None, "the chunk to end")
     shutil.rmtree(cluster.folder / "referee/parcels")
+    os.kill(process.pid, signal.SIGCONT)
     status, said = ended(process)
     assert status == 0, said
     same(tmp_path, alone)

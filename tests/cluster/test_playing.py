@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ import pytest
 from tests.cli.running import referee
 from tests.cluster.clustering import (
     DaskCluster,
+    all_joined,
     begin,
     bots_on,
     dask_cluster,
@@ -30,15 +30,17 @@ from tests.tournament.test_nothing_lost import games
 
 
 @pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[DaskCluster]:
-    with dask_cluster(tmp_path / "cluster") as there:
-        yield there
+def pair(cluster: DaskCluster) -> DaskCluster:
+    """With two workers."""
+    cluster.start_worker()
+    all_joined(cluster, 2)
+    return cluster
 
 
 def test_the_same_bytes_as_alone(
-    bots: Path, alone: Path, cluster: DaskCluster, tmp_path: Path
+    bots: Path, alone: Path, pair: DaskCluster, tmp_path: Path
 ) -> None:
-    status, said = ended(begin(tmp_path, *words(bots, "--cluster", cluster.address)))
+    status, said = ended(begin(tmp_path, *words(bots, "--cluster", pair.address)))
     assert status == 0, said
     same(tmp_path, alone)
     (four := tmp_path / "four").mkdir()
@@ -56,67 +58,67 @@ def test_a_local_cluster(bots: Path, alone: Path, tmp_path: Path) -> None:
 
 
 def test_a_worker_that_is_killed(
-    bots: Path, alone: Path, cluster: DaskCluster, tmp_path: Path
+    bots: Path, alone: Path, pair: DaskCluster, tmp_path: Path
 ) -> None:
-    process = under_way(bots, cluster, tmp_path)
-    cluster.processes[-1].kill()
-    wait_for(lambda: len(bots_on(cluster)) <= 2 or None, "its bots to end")
+    process = under_way(bots, pair, tmp_path)
+    pair.processes[-1].kill()
+    wait_for(lambda: len(bots_on(pair)) <= 2 or None, "its bots to end")
     status, said = ended(process)
     assert status == 0, said
     same(tmp_path, alone)
 
 
-def test_a_worker_that_joins_late(bots: Path, alone: Path, tmp_path: Path) -> None:
-    with dask_cluster(tmp_path / "cluster", workers=1) as cluster:
-        process = begin(tmp_path, *words(bots, "--cluster", cluster.address))
-        some_games(tmp_path / "t")
-        cluster.start_worker()
-        wait_for(lambda: len(bots_on(cluster)) == 4 or None, "both workers at work")
-        status, said = ended(process)
-        assert status == 0, said
-    same(tmp_path, alone)
-
-
-def test_a_scheduler_that_is_started_anew(
+def test_a_worker_that_joins_late(
     bots: Path, alone: Path, cluster: DaskCluster, tmp_path: Path
 ) -> None:
     process = begin(tmp_path, *words(bots, "--cluster", cluster.address))
     some_games(tmp_path / "t")
-    for each in cluster.processes:
-        each.kill()
-        each.wait()
-    wait_for(lambda: bots_on(cluster) == [] or None, "bots to end with their workers")
-    cluster.start_scheduler()
     cluster.start_worker()
-    cluster.start_worker()
+    wait_for(lambda: len(bots_on(cluster)) == 4 or None, "both workers at work")
     status, said = ended(process)
+    assert status == 0, said
+    same(tmp_path, alone)
+
+
+def test_a_scheduler_that_is_started_anew(bots: Path, alone: Path, tmp_path: Path) -> None:
+    with dask_cluster(tmp_path / "cluster") as cluster:
+        process = begin(tmp_path, *words(bots, "--cluster", cluster.address))
+        some_games(tmp_path / "t")
+        cluster.scheduler.kill()
+        for each in cluster.processes:
+            each.wait(60)  # Dask's workers end with their scheduler.
+        wait_for(lambda: bots_on(cluster) == [] or None, "bots to end with their workers")
+        cluster.start_scheduler()
+        cluster.start_worker()
+        cluster.start_worker()
+        status, said = ended(process)
     assert status == 0, said
     same(tmp_path, alone)
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_a_coordinator_that_is_gone_and_comes_back(
-    bots: Path, alone: Path, cluster: DaskCluster, tmp_path: Path, number: int
+    bots: Path, alone: Path, pair: DaskCluster, tmp_path: Path, number: int
 ) -> None:
-    process = begin(tmp_path, *words(bots, "--cluster", cluster.address))
+    process = begin(tmp_path, *words(bots, "--cluster", pair.address))
     kept = some_games(tmp_path / "t")
     process.send_signal(number)
     process.communicate()
-    wait_for(lambda: bots_on(cluster) == [] or None, "bots that nobody wants to end")
+    wait_for(lambda: bots_on(pair) == [] or None, "bots that nobody wants to end")
     there = stored(tmp_path / "t")
     assert kept <= there
     status, said = ended(
-        begin(tmp_path, "--resume", "t", "--cluster", cluster.address, "--sandbox", "none")
+        begin(tmp_path, "--resume", "t", "--cluster", pair.address, "--sandbox", "none")
     )
     assert status == 0, said
     same(tmp_path, alone)
 
 
 def test_a_machine_that_cannot_be_reached_does_not_hold_up_the_end(
-    bots: Path, alone: Path, cluster: DaskCluster, tmp_path: Path
+    bots: Path, alone: Path, pair: DaskCluster, tmp_path: Path
 ) -> None:
-    process = under_way(bots, cluster, tmp_path)
-    stop(cluster.processes[-1])
+    process = under_way(bots, pair, tmp_path)
+    stop(pair.processes[-1])
     began = time.monotonic()
     status, said = ended(process)
     assert status == 0, said
@@ -145,20 +147,21 @@ def test_a_network_that_is_cut(bots: Path, alone: Path, tmp_path: Path, mended: 
     same(tmp_path, alone)
 
 
-def test_a_host_that_stands_still_costs_no_bot_a_game(bots: Path, tmp_path: Path) -> None:
+def test_a_host_that_stands_still_costs_no_bot_a_game(
+    bots: Path, cluster: DaskCluster, tmp_path: Path
+) -> None:
     """Clocks are the worker's: it sees by itself that it slept while a bot was to move."""
-    with dask_cluster(tmp_path / "cluster", workers=1) as cluster:
-        process = begin(tmp_path, *words(bots, "--cluster", cluster.address, "--time", "300ms"))
-        some_games(tmp_path / "t")
-        wait_for(lambda: len(bots_on(cluster)) == 2 or None, "the worker at work")
-        referees = referees_on(cluster.processes[-1])
-        assert len(referees) == 1
-        for _ in range(3):  # One may come while bots are started, on which no clock runs.
-            os.kill(referees[0], signal.SIGSTOP)
-            time.sleep(1.0)
-            os.kill(referees[0], signal.SIGCONT)
-            time.sleep(0.3)
-        status, said = ended(process)
+    process = begin(tmp_path, *words(bots, "--cluster", cluster.address, "--time", "300ms"))
+    some_games(tmp_path / "t")
+    wait_for(lambda: len(bots_on(cluster)) == 2 or None, "the worker at work")
+    referees = referees_on(cluster.processes[-1])
+    assert len(referees) == 1
+    for _ in range(3):  # One may come while bots are started, on which no clock runs.
+        os.kill(referees[0], signal.SIGSTOP)
+        time.sleep(1.0)
+        os.kill(referees[0], signal.SIGCONT)
+        time.sleep(0.3)
+    status, said = ended(process)
     assert status == 0, said
     assert "The host stood still" in said
     records = games(tmp_path / "t")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,12 +19,6 @@ from tests.packages import works
 OWN_LANGUAGE = """
 build = ["nosuchcompiler", "bot.py"]
 """
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskCluster]:
-    with dask_cluster(tmp_path_factory.mktemp("cluster")) as there:
-        yield there
 
 
 def test_a_bot_that_nobody_can_build_is_left_out(cluster: DaskCluster, tmp_path: Path) -> None:
