@@ -14,11 +14,12 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 import msgspec
-from distributed import Client, Future, LocalCluster
+from distributed import Client, Future
 
 from referee.bots.confinement.levels import Level
 from referee.cluster import station
 from referee.cluster.liaison import LOCAL, Answer, Connected, Liaison, News, Roll, Silent, is_file
+from referee.cluster.local import local_cluster
 from referee.cluster.stations import Cargo, Station
 from referee.mistake import REFUSED, Mistake
 from referee.tournament.begin import cores
@@ -215,14 +216,7 @@ class Cluster:
 def cluster_at(address: str, jobs: int | None) -> Iterator[Cluster]:
     """The cluster of this address: a URL, a scheduler file, or `local`, which is started here."""
     if address == LOCAL:
-        local = LocalCluster(
-            n_workers=jobs or cores(),
-            threads_per_worker=1,
-            processes=True,
-            host="127.0.0.1",
-            dashboard_address=None,
-        )
-        with local, _opened(local.scheduler_address) as cluster:
+        with local_cluster(jobs or cores()) as here, _opened(here) as cluster:
             yield cluster
         return
     if "://" not in address and not is_file(address):
