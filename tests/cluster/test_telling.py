@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import select
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,6 +27,7 @@ from tests.daemon.serving import wait_for
 
 WORKERS = 3
 WIDTH = 80
+PATIENCE_S = 45.0
 NOBODY = "tcp://127.0.0.1:9"
 
 
@@ -101,9 +104,12 @@ def test_waiting_for_workers_and_how_to_go_on(bots: list[object], tmp_path: Path
         process = begin(tmp_path, *bots, "-n", 400, "--cluster", cluster.address, "--out", "t")
         some_games(tmp_path / "t")
         cluster.processes[-1].kill()
-        said = until(process, "waiting for workers")
-        process.terminate()
-        assert ended(process)[0] == 143
+        try:
+            said = until(process, "waiting for workers")
+        finally:
+            process.terminate()
+            status, _ = ended(process)
+        assert status == 143
     assert "on 1 worker with 1 thread, in t" in said
     last = said.splitlines()[-1]
     assert re.fullmatch(r"\d+ of 400 games; waiting for workers", last), said
@@ -119,8 +125,10 @@ def until(process: subprocess.Popen[bytes], words: str) -> str:
     """What a command says up to the line with these words."""
     assert process.stderr is not None
     said = b""
+    deadline = time.monotonic() + PATIENCE_S
     while words.encode() not in said or not said.endswith(b"\n"):
-        data = os.read(process.stderr.fileno(), 65536)
+        ready, _, _ = select.select([process.stderr], [], [], deadline - time.monotonic())
+        data = os.read(process.stderr.fileno(), 65536) if ready else b""
         assert data, said.decode()
         said += data
     return said.decode()
