@@ -92,7 +92,8 @@ def kept(
 
 
 def is_kept(cache: Path, name: str) -> bool:
-    return (cache / f"{name}.whole").exists()
+    """Whether it is there; if so, it counts as used today."""
+    return _is_whole(cache / f"{name}.whole")
 
 
 def forget(cache: Path, name: str) -> None:

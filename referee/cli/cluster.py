@@ -1,30 +1,51 @@
-"""A cluster on the command line: the ground of a tournament, and what its workers are."""
+"""A cluster on the command line: the site of a tournament, and what its workers are."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import typer
 
 from referee.cli import console
+from referee.rules.numbers import amount
 from referee.tournament.ground import HERE, Ground
 from referee.tournament.spec import BadSpec
 
 
+class Site(NamedTuple):
+    """Where a tournament is played."""
+
+    ground: Ground
+    told: Callable[[int], str]
+    """Who plays there at this moment, if so many chunks are played at a time."""
+
+
 @contextmanager
-def ground_at(cluster: str | None, jobs: int | None, folder: Path) -> Iterator[Ground]:
-    """Where a tournament is played: here, unless a cluster is named. Raises BadSpec, NoCluster."""
+def site_at(cluster: str | None, jobs: int | None, folder: Path) -> Iterator[Site]:
+    """Here, unless a cluster is named. Raises BadSpec, NoCluster."""
     if cluster is None:
-        yield HERE
+        yield Site(HERE, lambda jobs: amount(jobs, "worker"))
         return
     _must_have_dask()
+    from referee.cluster.address import LOCAL
     from referee.cluster.cluster import cluster_at
     from referee.cluster.ground import ClusterGround
 
+    if jobs is not None and cluster != LOCAL:
+        raise BadSpec(
+            f"--jobs is for workers of this machine, and {cluster} has its own: leave it out, or "
+            "say --cluster local"
+        )
     with cluster_at(cluster, jobs, _note) as there:
-        yield ClusterGround(there, folder.resolve() / "logs")
+
+        def told(jobs: int) -> str:
+            workers = sum(each.is_ready for each in there.stations.values())
+            return f"on {amount(workers, 'worker')} with {amount(jobs, 'thread')}"
+
+        yield Site(ClusterGround(there, folder.resolve() / "logs"), told)
 
 
 def show_cluster(address: str, *, as_json: bool) -> None:

@@ -68,6 +68,8 @@ def run(build: Callable[[], typer.Typer], words: list[str]) -> NoReturn:
         for line in quoted(mistake.quoted):
             print(line, file=sys.stderr)
     except KeyboardInterrupt:
+        # A second one would change the status, while Python tidies up.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         status = fail("interrupted", INTERRUPTED)
     except Terminated:
         status = fail("terminated", TERMINATED)

@@ -26,7 +26,8 @@ def doctor_command(
         str | None,
         typer.Option(
             metavar="URL",
-            help="Look at every worker of a dask cluster: tcp://HOST:PORT or a scheduler file.",
+            help="Look at every worker of a dask cluster: tcp://HOST:PORT, a scheduler file, or "
+            "local.",
         ),
     ] = None,
 ) -> None:

@@ -8,41 +8,16 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from referee.cli import console
-from referee.cli.cluster import ground_at
-from referee.cli.confining import (
-    Expose,
-    Freeze,
-    Limit,
-    Sandbox,
-    exposed,
-    read_given_limits,
-    tell_not_held,
-    tell_unenforced,
-)
+from referee.cli.cluster import site_at
+from referee.cli.confining import Expose, Freeze, Limit, Sandbox, exposed, read_given_limits
 from referee.cli.finals import FromSeason, Top, check_finals, finals, finals_folder
 from referee.cli.house import DATA, Data
 from referee.cli.remote import Remote, Token
 from referee.cli.store import StoreUrl, check_store
 from referee.cli.tournament_elsewhere import play_elsewhere, refuse_what_is_of_here
-from referee.cli.watching import Lines, LiveView, Stream, Watchers
-from referee.rules.numbers import amount
-from referee.store.database import Store
-from referee.store.trouble import StoreRefused
-from referee.tournament.begin import (
-    Lineup,
-    free_folder,
-    line_up,
-    play_tournament,
-    resume_tournament,
-    with_level_settled,
-)
-from referee.tournament.confining import confinement_of
-from referee.tournament.ground import Ground
-from referee.tournament.plan import plan
-from referee.tournament.plan import told as plan_told
+from referee.cli.tournament_here import lined_up, played, resumed, show_plan
+from referee.tournament.begin import free_folder
 from referee.tournament.reading import override, read_spec
-from referee.tournament.run import TournamentResult
 from referee.tournament.spec import WHOLE, BadSpec, Format, Spec
 from referee.tournament.submissions import bots_in
 
@@ -165,7 +140,13 @@ def tournament_command(
         ),
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", help="Worker processes; one a core if not given.")
+        int | None,
+        typer.Option(
+            "--jobs",
+            "-j",
+            help="Worker processes; one a core if not given. A cluster other than local has its "
+            "own.",
+        ),
     ] = None,
     sandbox: Sandbox = None,
     limit: Limit = None,
@@ -272,10 +253,8 @@ def tournament_command(
     if resume is not None:
         if out is not None or option or plan_only:
             raise BadSpec(f"--resume goes on as {resume} was begun: no --out, --option or --plan")
-        with ground_at(cluster, jobs, resume) as ground:
-            result = _resume(
-                resume, spec, given, events, ground, store, allow_changes=allow_changes
-            )
+        with site_at(cluster, jobs, resume) as site:
+            result = resumed(resume, spec, given, events, site, store, allow_changes=allow_changes)
     else:
         with ExitStack() as stack:
             base = None
@@ -286,30 +265,18 @@ def tournament_command(
                 out = place or out
             asked = _spec(spec, given, option or [], base=base)
             folder = out or free_folder(HOME, asked.name)
-            ground = stack.enter_context(ground_at(cluster, jobs, folder))
-            lineup = _lined_up(asked, ground)
+            site = stack.enter_context(site_at(cluster, jobs, folder))
+            lineup = lined_up(asked, site.ground)
             if plan_only:
-                _show_plan(lineup, as_json=json)
+                show_plan(lineup, site.ground, as_json=json)
                 return
-            result = _play(lineup.spec, folder, events, ground, store)
+            result = played(lineup.spec, folder, events, site, store)
     from referee.cli.tournament_shown import show_result  # numpy: not before it is needed
 
     show_result(result, as_json=json, to_stderr=events == "-")
 
 
 tournament_command.__doc__ = f"{tournament_command.__doc__}\n{EXAMPLES}"
-
-
-def _lined_up(spec: Spec, ground: Ground) -> Lineup:
-    """With what has to be said of its bots."""
-    lineup = line_up(spec)
-    for name in lineup.idle():
-        console.err.print(f"{name} plays none of the variants and is left out")
-    lineup = with_level_settled(lineup, ground)
-    confined = confinement_of(lineup.spec)
-    tell_unenforced(lineup.spec.limits, confined.level)
-    tell_not_held([entry.bot for entry in lineup.entries], confined)
-    return lineup
 
 
 def _spec(
@@ -353,85 +320,3 @@ def _anchors(words: list[str] | None) -> dict[str, float] | None:
         except ValueError:
             raise BadSpec(f"--anchor takes NAME=ELO, for example random=0, not {word!r}") from None
     return anchors
-
-
-def _show_plan(lineup: Lineup, *, as_json: bool) -> None:
-    for place, why in lineup.spec.left_out.items():
-        console.err.print(console.printable(f"{place} is left out: {why}"))
-    planned = plan(lineup.spec, lineup.players)
-    if as_json:
-        console.print_json(planned)
-    else:
-        for line in plan_told(planned):
-            console.out.print(line)
-
-
-def _watchers(stack: ExitStack, events: str | None, *, resumed: bool) -> Watchers:
-    view: LiveView | Lines = LiveView() if console.err.is_terminal else Lines()
-    stack.enter_context(view)
-    if events is None:
-        return Watchers([view])
-    return Watchers([view, stack.enter_context(Stream(events, resumed=resumed))])
-
-
-def _play(
-    spec: Spec, folder: Path, events: str | None, ground: Ground, store: str | None
-) -> TournamentResult:
-    with ExitStack() as stack:
-        stack.enter_context(_SafeEnd(folder))  # speaks when the live view is gone
-        listener = _watchers(stack, events, resumed=False)
-        return play_tournament(
-            spec,
-            folder,
-            listener=listener,
-            each_game=events is not None,
-            ground=ground,
-            store=store,
-        )
-
-
-def _resume(
-    folder: Path,
-    path: Path | None,
-    given: dict[str, Any],
-    events: str | None,
-    ground: Ground,
-    store: str | None,
-    *,
-    allow_changes: bool,
-) -> TournamentResult:
-    with ExitStack() as stack:
-        stack.enter_context(_SafeEnd(folder))  # speaks when the live view is gone
-        listener = _watchers(stack, events, resumed=True)
-        return resume_tournament(
-            folder,
-            given=given,
-            spec=None if path is None else read_spec(path),
-            allow_changes=allow_changes,
-            listener=listener,
-            each_game=events is not None,
-            ground=ground,
-            store=store,
-        )
-
-
-class _SafeEnd:
-    """Says how to go on where a tournament is ended before its end."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None or issubclass(kind, Exception):
-            return
-        try:
-            with Store.read(self._folder) as store:
-                there = f"{amount(sum(store.counts().values()), 'game')} in the store; "
-        except StoreRefused:
-            there = ""  # Its server does not answer.
-        except Exception:
-            return  # Nothing had begun.
-        console.err.print(f"{there}go on with: referee tournament --resume {self._folder}")

@@ -17,7 +17,15 @@ from typing import IO, Any
 import msgspec
 from rich.console import Group, RenderableType
 from rich.live import Live
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    Task,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
 
 from referee.cli import console
 from referee.cli.first_faults import FirstFaults
@@ -42,6 +50,7 @@ LINE_S = 10.0
 FLUSH_S = 0.5
 TABLE_S = 2.0
 SHOWN_PLACES = 4
+WAITING = "waiting for workers"
 TABLE_SHARE = 40
 """The table so far is made again after so many times as long as it took to make."""
 
@@ -100,25 +109,51 @@ class FaultLines:
         return lines
 
 
+class Pace:
+    """Games a second, over the time in which there was somebody to play them."""
+
+    def __init__(self) -> None:
+        self._seen = time.monotonic()
+        self._playing_s = 0.001
+
+    def __call__(self, tick: Tick) -> float | None:
+        """None while there is nobody. Wants to be told of every tick."""
+        now = time.monotonic()
+        waited_s, self._seen = now - self._seen, now
+        if tick.muster is not None and not tick.muster.places:
+            return None
+        self._playing_s += waited_s
+        return tick.new / self._playing_s
+
+
+class TimeLeft(TimeRemainingColumn):
+    """While there is nobody to play, nobody knows it."""
+
+    def render(self, task: Task) -> Text:
+        return Text("") if task.fields["waiting"] else super().render(task)
+
+
 class LiveView:
     """Progress and the table so far, drawn over and over on a terminal."""
 
-    def __init__(self) -> None:
+    def __init__(self, who: Callable[[int], str]) -> None:
+        """`who` plays, if so many chunks are played at a time."""
+        self._who = who
         self._bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[rate]:.0f} games/s"),
-            TimeRemainingColumn(),
+            TextColumn("{task.fields[pace]}"),
+            TimeLeft(),
             console=console.err,
             auto_refresh=False,
         )
-        self._task = self._bar.add_task("starting", total=None, rate=0.0)
+        self._task = self._bar.add_task("starting", total=None, pace="", waiting=False)
         self._live = Live(console=console.err, auto_refresh=False, transient=True)
         self._draw, self._table = Interval(DRAW_S), Interval(TABLE_S)
         self._shown: list[RenderableType] = []
         self._faults = FaultLines()
-        self._began = time.monotonic()
+        self._pace = Pace()
 
     def __enter__(self) -> LiveView:
         self._live.start()
@@ -133,20 +168,21 @@ class LiveView:
         if isinstance(event, Tick):
             self._tick(event)
         elif isinstance(event, Building | LeftOut | Started | BotOut | RoundEnded):
-            for line in told(event):
+            for line in told(event, self._who):
                 self._live.console.print(line)
 
     def _tick(self, tick: Tick) -> None:
+        pace = self._pace(tick)
         if not self._draw.is_due():
             return
-        rate = tick.new / max(time.monotonic() - self._began, 0.001)
         word = "starting bots" if tick.state == "calling" else "playing"
         self._bar.update(
             self._task,
-            description=word,
+            description=WAITING if pace is None else word,
             completed=tick.played,
             total=tick.planned,
-            rate=rate,
+            pace="" if pace is None else f"{pace:.0f} games/s",
+            waiting=pace is None,
         )
         if tick.new and self._table.is_due():
             began = time.monotonic()
@@ -154,7 +190,9 @@ class LiveView:
 
             self._shown = table_so_far(tick.store)
             self._table.done(time.monotonic() - began)
-        who = [] if tick.muster is None else [muster_told(tick.muster)]
+        who = []
+        if tick.muster is not None and tick.muster.places:
+            who.append(muster_told(tick.muster, self._live.console.width))
         self._live.update(Group(*self._shown, *who, self._bar), refresh=True)
         self._draw.done()
 
@@ -162,10 +200,12 @@ class LiveView:
 class Lines:
     """One line now and then, for a log."""
 
-    def __init__(self) -> None:
+    def __init__(self, who: Callable[[int], str]) -> None:
+        """`who` plays, if so many chunks are played at a time."""
+        self._who = who
         self._line = Interval(LINE_S)
         self._faults = FaultLines()
-        self._began = time.monotonic()
+        self._pace = Pace()
 
     def __enter__(self) -> Lines:
         return self
@@ -177,19 +217,21 @@ class Lines:
         for line in self._faults(event):
             console.err.print(line)
         if isinstance(event, Tick):
+            pace = self._pace(event)
             if self._line.is_due():
-                console.err.print(self._progress(event))
+                console.err.print(self._progress(event, pace))
                 self._line.done()
             return
         if isinstance(event, Building | LeftOut | Started | BotOut | RoundEnded):
-            for line in told(event):
+            for line in told(event, self._who):
                 console.err.print(line)
 
-    def _progress(self, tick: Tick) -> str:
-        rate = tick.new / (time.monotonic() - self._began)
-        line = f"{tick.played} of {amount(tick.planned, 'game')}, {rate:.0f} games/s"
-        if tick.new:
-            line += f", about {(tick.planned - tick.played) / rate:.0f} s left"
+    def _progress(self, tick: Tick, pace: float | None) -> str:
+        line = f"{tick.played} of {amount(tick.planned, 'game')}"
+        if pace is not None:
+            line += f", {pace:.0f} games/s"
+            if tick.new:
+                line += f", about {(tick.planned - tick.played) / pace:.0f} s left"
         if tick.muster is not None:
             line += f"; {muster_told(tick.muster)}"
         return line
@@ -265,21 +307,31 @@ class Stream:
         self._file.write(self._encode(event) + b"\n")
 
 
-def muster_told(muster: Muster) -> str:
-    """Who plays on a cluster, in a line: the busiest first, as many as fit."""
+def muster_told(muster: Muster, width: int | None = None) -> str:
+    """Who plays on a cluster, in a line of this width: the busiest first, as many as fit."""
     places = sorted(muster.places, key=lambda place: -place.games_per_s)
+    if not places:
+        return WAITING
     told = f"{amount(len(places), 'worker')}, {amount(muster.in_flight, 'chunk')} in flight"
-    paces = [f"{place.name} {place.games_per_s:.0f} games/s" for place in places[:SHOWN_PLACES]]
-    more = f" and {len(places) - SHOWN_PLACES} more" if len(places) > SHOWN_PLACES else ""
-    return f"{told}: {', '.join(paces)}{more}" if paces else told
+    for shown in range(min(len(places), SHOWN_PLACES), 0, -1):
+        paces = [f"{place.name} {place.games_per_s:.0f} games/s" for place in places[:shown]]
+        more = f" and {len(places) - shown} more" if len(places) > shown else ""
+        line = f"{told}: {', '.join(paces)}{more}"
+        if width is None or len(line) <= width:
+            return line
+    return told
 
 
-def told(event: Building | LeftOut | Started | BotOut | RoundEnded) -> list[str]:
+def told(
+    event: Building | LeftOut | Started | BotOut | RoundEnded, who: Callable[[int], str]
+) -> list[str]:
     """An event as lines for people, whatever a stranger's bot.toml made of it."""
-    return [console.printable(line) for line in _told(event)]
+    return [console.printable(line) for line in _told(event, who)]
 
 
-def _told(event: Building | LeftOut | Started | BotOut | RoundEnded) -> list[str]:
+def _told(
+    event: Building | LeftOut | Started | BotOut | RoundEnded, who: Callable[[int], str]
+) -> list[str]:
     if isinstance(event, Building):
         return [f"building {event.bot}"]
     if isinstance(event, LeftOut):
@@ -290,7 +342,6 @@ def _told(event: Building | LeftOut | Started | BotOut | RoundEnded) -> list[str
         return [f"round {event.round} is over: {event.played} of {event.planned} games"]
     what = f"{event.name}: {event.format} of {', '.join(event.bots)}"
     games = f"{', '.join(event.variants)}, {amount(event.planned, 'game')}"
-    workers = amount(event.jobs, "worker")
     if event.resumed:
         games += f", {event.played} of them played before"
-    return [f"{what}", f"{games}, {workers}, in {event.folder}"]
+    return [f"{what}", f"{games}, {who(event.jobs)}, in {event.folder}"]

@@ -14,12 +14,13 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 import msgspec
-from distributed import Client, Future, LocalCluster
+from distributed import Client, Future
 
 from referee.bots.confinement.levels import Level
 from referee.cluster import station
 from referee.cluster.address import LOCAL, url_of
 from referee.cluster.liaison import Answer, Connected, Liaison, News, Roll, Silent, first_line
+from referee.cluster.local import local_cluster
 from referee.cluster.stations import Cargo, Station, Trouble
 from referee.mistake import REFUSED, Mistake
 from referee.tournament.begin import cores
@@ -273,14 +274,7 @@ def cluster_at(
     """The cluster of this address: a URL, a scheduler file, or `local`, which is started here.
     Raises BadAddress."""
     if where == LOCAL:
-        local = LocalCluster(
-            n_workers=jobs or cores(),
-            threads_per_worker=1,
-            processes=True,
-            host="127.0.0.1",
-            dashboard_address=None,
-        )
-        with local, _opened(local.scheduler_address, note) as cluster:
+        with local_cluster(jobs or cores()) as here, _opened(here, note) as cluster:
             yield cluster
         return
     url_of(where)

@@ -1,13 +1,15 @@
 """What travels to the machines of a cluster, known by its content: bots and variants' scripts.
 
 A bot that travels has the name of its parcel where its folder was; the machine that unpacks it puts
-its own folder there. A bot that is a command line takes along the files that its command names.
+its own folder there. A bot that is a command line takes along the files that its command names:
+what is below the folder where it stands keeps its place, and what is elsewhere gets one there.
 """
 
 from __future__ import annotations
 
 import hashlib
 import io
+import os
 import shutil
 import tempfile
 import zlib
@@ -18,14 +20,17 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from referee.bots.archive import BadArchive, pack, unpack
-from referee.bots.cache import default_cache, kept
+from referee.bots.cache import default_cache, is_kept, kept
 from referee.bots.contents import DIGITS, MOST_BYTES, TooMuch
+from referee.bots.environment import environment
 from referee.bots.manifest import BadBot, Bot
 
 MOST_SENT = 100_000_000
 """Bytes of a parcel: it goes through the memory of scheduler and workers."""
 WAIT_MS = 60_000
 SCRIPT = "script-"
+ASIDE = "elsewhere"
+"""Where a command line finds the files that are not below its folder."""
 
 
 class Parcel(Struct, frozen=True):
@@ -41,15 +46,13 @@ def parcel_of_bot(bot: Bot, built: Callable[[Bot], Bot]) -> tuple[Bot, Parcel]:
 
     Where the manifest says that what is built is portable it is `built` here, else there.
     """
-    name = f"bot-{bot.hash}"
     if bot.portable and bot.build:
         bot = built(bot)
-        name += "-built"
     try:
         if bot.owns_folder and bot.folder is not None:
-            content = pack(bot.folder)
+            command, content = bot.command, pack(bot.folder)
         else:
-            content = _named_files(bot)
+            command, content = _with_named_files(bot)
     except TooMuch as much:
         raise BadBot(f"{bot.name}: {much.filename}: {much.strerror}") from None
     except OSError as error:
@@ -57,20 +60,56 @@ def parcel_of_bot(bot: Bot, built: Callable[[Bot], Bot]) -> tuple[Bot, Parcel]:
     body = zlib.compress(content)
     if len(body) > MOST_SENT:
         raise BadBot(f"{bot.name}: packed, it has more than {MOST_SENT} bytes: too much to send")
-    return replace(bot, folder=Path(name), owns_folder=True), Parcel(name, body)
+    # A machine knows a bot that it has made ready, command and all, by this name.
+    name = f"bot-{_digest(content, *map(os.fsencode, command))}"
+    sent = replace(bot, command=command, folder=Path(name), owns_folder=True)
+    return sent, Parcel(name, body)
 
 
-def _named_files(bot: Bot) -> bytes:
+def _with_named_files(bot: Bot) -> tuple[tuple[str, ...], bytes]:
+    """A command line as it is to be run where it arrives, and the files that it names, packed."""
     here = bot.folder or Path.cwd()
+    aside = ASIDE
+    while any(Path(word).parts[:1] == (aside,) for word in bot.command):
+        aside += "_"
+    command: list[str] = []
     with tempfile.TemporaryDirectory() as place:
-        for word in bot.command:
-            path = here / word
-            if Path(word).is_absolute() or ".." in Path(word).parts or not path.is_file():
+        for number, word in enumerate(bot.command):
+            searched = number == 0 and "/" not in word
+            if searched or not _is_file(here / word) or _is_of_machine(word, bot):
+                command.append(word)
                 continue
-            to = Path(place) / word
+            inside = word
+            if Path(word).is_absolute() or ".." in Path(word).parts:
+                inside = f"{aside}/{number}/{Path(word).name}"
+            to = Path(place) / inside
             to.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(path, to)
-        return pack(Path(place))
+            shutil.copy(here / word, to)
+            command.append(inside)
+        return tuple(command), pack(Path(place))
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a word that is too long for a name
+        return False
+
+
+def _is_of_machine(word: str, bot: Bot) -> bool:
+    """Whether it is a program that every machine has to have by itself, such as /usr/bin/python3:
+    without all that is installed around it, a copy would be of no use."""
+    if not Path(word).is_absolute() or not os.access(word, os.X_OK):
+        return False
+    searched = environment(bot)["PATH"].split(os.pathsep)
+    return os.path.realpath(Path(word).parent) in map(os.path.realpath, filter(None, searched))
+
+
+def _digest(*parts: bytes) -> str:
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(len(part).to_bytes(8, "big") + part)
+    return digest.hexdigest()[:DIGITS]
 
 
 def parcel_of_script(path: Path) -> Parcel:
@@ -78,8 +117,7 @@ def parcel_of_script(path: Path) -> Parcel:
     with tempfile.TemporaryDirectory() as place:
         shutil.copyfile(path, Path(place) / path.name)
         packed = pack(Path(place))
-    digest = hashlib.sha256(packed).hexdigest()[:DIGITS]
-    return Parcel(f"{SCRIPT}{digest}", zlib.compress(packed))
+    return Parcel(f"{SCRIPT}{_digest(packed)}", zlib.compress(packed))
 
 
 def parcels_folder() -> Path:
@@ -88,7 +126,8 @@ def parcels_folder() -> Path:
 
 
 def is_here(name: str) -> bool:
-    return (parcels_folder() / f"{name}.whole").exists()
+    """Whether it has come; if so, it counts as used today."""
+    return is_kept(parcels_folder(), name)
 
 
 def keep(parcel: Parcel) -> Path:

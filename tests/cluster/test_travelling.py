@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import socket
+import time
 from pathlib import Path
 
 import pytest
 
+from referee.bots.cache import UNUSED_S
 from referee.version import __version__
 from tests.arena.playing import ROOT
 from tests.cli.running import referee
@@ -65,7 +68,96 @@ def test_what_is_portable_is_built_before(cluster: DaskCluster, tmp_path: Path) 
     )
     assert status == 0, said
     assert not list((cluster.folder / "referee" / "builds").glob("packed-*"))
-    assert list((cluster.folder / "referee" / "parcels").glob("bot-*-built.whole"))
+    parcels = (cluster.folder / "referee" / "parcels").glob("bot-*/bot.toml")
+    packed = [path.parent for path in parcels if '"packed"' in path.read_text()]
+    assert len(packed) == 1
+    assert len(list(packed[0].iterdir())) > len(list(folder.iterdir())), "with what was built"
+
+
+def test_what_is_portable_is_known_by_what_was_built(
+    cluster: DaskCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same source may be built to something else, with another compiler for example."""
+    folder = bot_folder(tmp_path, "odd", 0)
+    kept = (folder / "bot.py").rename(tmp_path / "kept.py")
+    source = kept.read_text()
+    more = f'portable = true\nbuild = ["cp", "{kept}", "bot.py"]\n'
+    (folder / "bot.toml").write_text((folder / "bot.toml").read_text() + more)
+    told: list[str] = []
+    for word in ("first", "second"):
+        kept.write_text(source.replace("hello from stderr", f"built {word}"))
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / word))
+        status, said = ended(
+            begin(
+                tmp_path,
+                *("--variant", "underdog", "--bot", folder, "--bot", "lowest", "-n", 4),
+                *("--sandbox", "none", "--cluster", cluster.address, "--out", f"t-{word}"),
+            )
+        )
+        assert status == 0, said
+        logs = (tmp_path / f"t-{word}" / "logs").rglob("*.txt")
+        told.append("".join(path.read_text() for path in logs))
+    assert "built first" in told[0]
+    assert "built second" in told[1]
+
+
+def test_a_bot_that_is_played_is_not_taken_away(cluster: DaskCluster, tmp_path: Path) -> None:
+    """Machines forget what nobody has used for a month, when something new comes."""
+    parcels = cluster.folder / "referee" / "parcels"
+    long_ago = time.time() - 2 * UNUSED_S
+    daily, other = bot_folder(tmp_path, "daily", 0), bot_folder(tmp_path, "other", 0)
+    new = bot_folder(tmp_path, "new", 0)
+    for number, pair in enumerate([(daily, other), (daily, new)]):
+        for mark in parcels.glob("*.whole"):
+            os.utime(mark, (long_ago, long_ago))
+        status, said = ended(
+            begin(
+                tmp_path,
+                *("--variant", "underdog", "--bot", pair[0], "--bot", pair[1], "-n", 4),
+                *("--sandbox", "none", "--cluster", cluster.address, "--out", f"t{number}"),
+            )
+        )
+        assert status == 0, said
+        assert "left out" not in said
+    there = {path.read_text().split('"')[1] for path in parcels.glob("bot-*/bot.toml")}
+    assert there == {"daily", "new"}
+
+
+def test_files_from_elsewhere_travel_with_a_command_line(
+    cluster: DaskCluster, tmp_path: Path
+) -> None:
+    """An absolute path, one that leads up, and a program of one's own: by then none is there."""
+    source = (bot_folder(tmp_path, "other", 0) / "bot.py").read_text()
+    gone, here = tmp_path / "gone", tmp_path / "here"
+    gone.mkdir()
+    (here / "elsewhere").mkdir(parents=True)
+    (gone / "bot.py").write_text(source)
+    (gone / "up.py").write_text(f"import sys\n\nassert open(sys.argv[1]).read() == 'x'\n{source}")
+    (here / "elsewhere" / "data").write_text("x")
+    own = gone / "own"
+    own.write_text(f"#!/usr/bin/env python3\n{source}")
+    own.chmod(0o755)
+    (here / "below").write_text(own.read_text())
+    (here / "below").chmod(0o755)
+    words: dict[str, str] = {
+        "whole": f"python3 -S {gone}/bot.py",
+        "up": "/usr/bin/env python3 -S ../gone/up.py elsewhere/data",
+        "own": str(own),
+        "below": "./below",
+    }
+    bots = [word for name, line in words.items() for word in ("--bot", f"{name}={line}")]
+    process = begin(
+        here,
+        *("--variant", "underdog", *bots, "-n", 20, "--sandbox", "none"),
+        *("--cluster", cluster.address, "--out", "t"),
+    )
+    wait_for(lambda: (here / "t/tournament.db").exists() or None, "the bots on their way")
+    shutil.rmtree(gone)
+    status, said = ended(process)
+    assert status == 0, said
+    assert " out: " not in said
+    exported = referee(here, "export", "t")
+    assert {json.loads(line)["ending"] for line in exported.out.splitlines()} == {"rules"}
 
 
 def test_a_script_and_a_command_line_travel_too(cluster: DaskCluster, tmp_path: Path) -> None:

@@ -1,0 +1,140 @@
+"""`referee tournament` without `--daemon`: it is played by this command, here or on a cluster."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from referee.cli import console
+from referee.cli.cluster import Site
+from referee.cli.confining import tell_not_held, tell_unenforced
+from referee.cli.watching import Lines, LiveView, Stream, Watchers
+from referee.mistake import BAD_INPUT, Mistake
+from referee.rules.numbers import amount
+from referee.store.database import Store
+from referee.store.place import holds_tournament
+from referee.store.trouble import StoreRefused
+from referee.tournament.begin import (
+    Lineup,
+    line_up,
+    play_tournament,
+    resume_tournament,
+    with_level_settled,
+)
+from referee.tournament.confining import confinement_of
+from referee.tournament.ground import Ground
+from referee.tournament.plan import plan
+from referee.tournament.plan import told as plan_told
+from referee.tournament.reading import read_spec
+from referee.tournament.run import TournamentResult
+from referee.tournament.spec import Spec
+
+
+def lined_up(spec: Spec, ground: Ground) -> Lineup:
+    """With what has to be said of its bots."""
+    lineup = line_up(spec)
+    for name in lineup.idle():
+        console.err.print(f"{name} plays none of the variants and is left out")
+    lineup = with_level_settled(lineup, ground)
+    confined = confinement_of(lineup.spec)
+    tell_unenforced(lineup.spec.limits, confined.level)
+    tell_not_held([entry.bot for entry in lineup.entries], confined)
+    return lineup
+
+
+def show_plan(lineup: Lineup, ground: Ground, *, as_json: bool) -> None:
+    for place, why in lineup.spec.left_out.items():
+        console.err.print(console.printable(f"{place} is left out: {why}"))
+    spec = replace(lineup.spec, jobs=ground.jobs(lineup.spec))
+    planned = plan(spec, lineup.players)
+    if as_json:
+        console.print_json(planned)
+    else:
+        for line in plan_told(planned):
+            console.out.print(line)
+
+
+def _watchers(stack: ExitStack, site: Site, events: str | None, *, resumed: bool) -> Watchers:
+    view = LiveView(site.told) if console.err.is_terminal else Lines(site.told)
+    stack.enter_context(view)
+    if events is None:
+        return Watchers([view])
+    return Watchers([view, stack.enter_context(Stream(events, resumed=resumed))])
+
+
+def played(
+    spec: Spec, folder: Path, events: str | None, site: Site, store: str | None
+) -> TournamentResult:
+    with ExitStack() as stack:
+        stack.enter_context(_SafeEnd(folder, resumed=False))  # speaks when the live view is gone
+        listener = _watchers(stack, site, events, resumed=False)
+        return play_tournament(
+            spec,
+            folder,
+            listener=listener,
+            each_game=events is not None,
+            ground=site.ground,
+            store=store,
+        )
+
+
+def resumed(
+    folder: Path,
+    path: Path | None,
+    given: dict[str, Any],
+    events: str | None,
+    site: Site,
+    store: str | None,
+    *,
+    allow_changes: bool,
+) -> TournamentResult:
+    with ExitStack() as stack:
+        stack.enter_context(_SafeEnd(folder, resumed=True))  # speaks when the live view is gone
+        listener = _watchers(stack, site, events, resumed=True)
+        return resume_tournament(
+            folder,
+            given=given,
+            spec=None if path is None else read_spec(path),
+            allow_changes=allow_changes,
+            listener=listener,
+            each_game=events is not None,
+            ground=site.ground,
+            store=store,
+        )
+
+
+class _SafeEnd:
+    """Says how to go on where a tournament ends before its end, other than by a mistake in what was
+    asked for."""
+
+    def __init__(self, folder: Path, *, resumed: bool) -> None:
+        self._folder = folder
+        self._others = not resumed and holds_tournament(folder)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _: object, problem: BaseException | None, *__: object) -> None:
+        if self._others or not _cuts_short(problem):
+            return
+        try:
+            with Store.read(self._folder) as store:
+                there = f"{amount(sum(store.counts().values()), 'game')} in the store; "
+        except StoreRefused:
+            there = ""  # Its server does not answer.
+        except Exception:
+            return  # Nothing had begun.
+        console.err.print(f"{there}go on with: referee tournament --resume {self._folder}")
+
+
+def _cuts_short(problem: BaseException | None) -> bool:
+    """Whether it is nothing that was asked for wrongly: Ctrl-C, a cluster that is gone, a full
+    disk."""
+    if isinstance(problem, Mistake):
+        return problem.status != BAD_INPUT
+    if isinstance(problem, Exception):
+        return isinstance(problem, OSError) and not isinstance(problem, BrokenPipeError)
+    return problem is not None
