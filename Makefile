@@ -8,7 +8,7 @@
 # make bench-confinement what confinement costs per answer and per start
 # make bench-full        the same in a small virtual machine, with level full
 # make bench-hall        the delay of bots that connect, to a bare ZeroMQ exchange
-# make bench-cluster     what a cluster brings, and what its coordinator pays for a game
+# make bench-cluster     what a cluster brings, and what its coordinator pays for a chunk and a game
 # make bench-viewers     what 500 viewers and 200 page views a second cost the games of a daemon
 # make bench-archive     how fast the archive of 300,000 games is made and opens in a browser
 # make test-full         the tests of confinement in a small virtual machine, at level full

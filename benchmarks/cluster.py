@@ -118,6 +118,7 @@ def costs(asked: argparse.Namespace) -> Found:
         "game_busy_us": busy_game * 1e6,
         "commit_ms": short["between"]["commit_s"] / chunks * 1e3,
         "scheduler_chunk_ms": short["between"]["scheduler_s"] / chunks * 1e3,
+        "line_bytes": long["line_bytes"],
         "quick_games_per_s": long["games_per_s"] / asked.workers,
         "quick_games_a_chunk": long["between"]["games"] / max(long["between"]["chunks"], 1),
     }

@@ -24,7 +24,7 @@ from referee.cluster import cluster
 from referee.cluster.ground import ClusterGround
 from referee.store.database import Store
 from referee.tournament.begin import play_tournament
-from referee.tournament.chunk import Batch, Done
+from referee.tournament.chunk import Batch, Done, frame
 from referee.tournament.crew import Crew
 from referee.tournament.spec import Spec
 
@@ -52,6 +52,8 @@ class Watch:
         self._games = self._chunks = 0
         self._first: dict[str, float] = {}
         self._last: dict[str, float] = {}
+        self.line_bytes = 0.0
+        """Of a game, as the first chunk came."""
 
     def commits(self) -> None:
         commit = Store.commit
@@ -72,6 +74,8 @@ class Watch:
                 # The coordinator has kept it by now.
                 reports = said if isinstance(said, list) else []
                 self._games += sum(len(each.games) for each in reports if isinstance(each, Batch))
+                if self._games and not self._first:
+                    self.line_bytes = sum(len(frame(each)) for each in reports) / self._games
                 for _ in (each for each in reports if isinstance(each, Done)):
                     self._chunks += 1
                     self._last = self._now()
@@ -120,7 +124,8 @@ def main() -> None:
         while len(there.stations) < (spec.jobs or 1):
             list(there.attend(0.1))
         result = play_tournament(spec, folder, ground=Watched(there, watch))
-    print(json.dumps({**msgspec.to_builtins(result), "between": watch.found()}))
+    found = {"between": watch.found(), "line_bytes": watch.line_bytes}
+    print(json.dumps({**msgspec.to_builtins(result), **found}))
 
 
 if __name__ == "__main__":
