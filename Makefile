@@ -4,10 +4,11 @@
 # make bench-tournament  what a tournament costs beyond its games; a second worker; reports
 # make bench-store       a store of GAMES=1000000: writing, room, standings
 # make bench-rate        `referee rate` against a plain read of the same file
+# make bench-ratings     a rating of 1,000 to 10,000 bots: time and memory
 # make bench-confinement what confinement costs per answer and per start
 # make bench-full        the same in a small virtual machine, with level full
 # make bench-hall        the delay of bots that connect, to a bare ZeroMQ exchange
-# make bench-cluster     what a cluster brings, and what its coordinator pays for a game
+# make bench-cluster     what a cluster brings, and what its coordinator pays for a chunk and a game
 # make bench-viewers     what 500 viewers and 200 page views a second cost the games of a daemon
 # make bench-archive     how fast the archive of 300,000 games is made and opens in a browser
 # make test-full         the tests of confinement in a small virtual machine, at level full
@@ -26,7 +27,7 @@ GAMES ?= 1000000
 BOTS ?= 100
 
 .PHONY: help demo test test-full lint bench bench-tournament bench-rate bench-hall bench-viewers \
-  bench-archive bench-cluster bench-store \
+  bench-archive bench-cluster bench-store bench-ratings \
   bench-confinement bench-full fuzz soak packages machine clean
 
 help:
@@ -85,6 +86,9 @@ bench-store: $(READY)
 
 bench-rate: $(READY)
 	@$(BIN)/python benchmarks/rate.py
+
+bench-ratings: $(READY)
+	@$(BIN)/python benchmarks/ratings.py
 
 bench-confinement: $(READY)
 	@$(BIN)/python benchmarks/confinement.py

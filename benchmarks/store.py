@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import resource
 import subprocess
 import sys
 import tempfile
@@ -81,15 +82,25 @@ def rows_of(
         )
 
 
-def fill(folder: Path, games: int, bots: int, store_url: str | None) -> dict[str, float]:
-    """A round-robin of so many bots with so many games."""
+def pairs_of(bots: int, met: int | None) -> list[tuple[int, int]]:
+    """A round-robin, or one in which everybody meets so many others, spread over all."""
+    if met is None:
+        return list(combinations(range(1, bots + 1), 2))
+    steps = random.Random(3).sample(range(1, (bots + 1) // 2), met // 2)
+    each = {tuple(sorted((at, (at + step) % bots))) for step in steps for at in range(bots)}
+    return [(low + 1, high + 1) for low, high in sorted(each)]
+
+
+def fill(
+    folder: Path, games: int, pairs: list[tuple[int, int]], bots: int, store_url: str | None
+) -> dict[str, float]:
+    """These pairings of so many bots, with so many games."""
     bodies = real_records(600)
     decoded = [msgspec.msgpack.decode(body) for body in bodies]
     times = [
         pack_by_seat([seat for seat, _ in record["moves"]], record["spent_us"])
         for record in decoded
     ]
-    pairs = list(combinations(range(1, bots + 1), 2))
     each = max(2, games // len(pairs) // 2 * 2)
     rows = [PairingRow(at, 1, "underdog", *pair, each) for at, pair in enumerate(pairs, start=1)]
     spec = Spec(name="bench", variants=("underdog",), games=each)
@@ -150,15 +161,18 @@ def record_us(folder: Path, asked: int = 500) -> float:
         return (time.perf_counter() - began) * 1e6 / asked
 
 
-def measure(folder: Path, games: int, bots: int, store_url: str | None) -> dict[str, float]:
-    found: dict[str, float] = {"bots": bots}
+def measure(folder: Path, asked: argparse.Namespace) -> dict[str, float]:
+    found: dict[str, float] = {"bots": asked.bots}
     if not holds_tournament(folder):
-        found |= fill(folder, games, bots, store_url)
+        pairs = pairs_of(asked.bots, asked.met)
+        found |= fill(folder, asked.games, pairs, asked.bots, asked.store)
     with Store.read(folder) as store:
         found["games"] = sum(store.counts().values())
         found["bytes_a_game"] = used_bytes(store) / found["games"]
+        found["pairings"] = len(store.pairings())
     found["standings_s"] = min(standings_s(folder) for _ in range(3))
     found["standings_json_s"] = standings_s(folder, "--json")
+    found["standings_peak_mb"] = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     found["record_us"] = record_us(folder)
     return found
 
@@ -167,14 +181,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--games", type=int, default=1_000_000)
     parser.add_argument("--bots", type=int, default=100)
+    parser.add_argument("--met", type=int, help="opponents of a bot; all others, if not said")
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--store", metavar="URL")
     asked = parser.parse_args()
     if asked.keep is not None:
-        found = measure(asked.keep, asked.games, asked.bots, asked.store)
+        found = measure(asked.keep, asked)
     else:
         with tempfile.TemporaryDirectory(prefix="referee-bench-") as folder:
-            found = measure(Path(folder) / "bench", asked.games, asked.bots, asked.store)
+            found = measure(Path(folder) / "bench", asked)
     print(json.dumps({name: round(value, 3) for name, value in found.items()}))
 
 

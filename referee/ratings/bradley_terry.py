@@ -6,6 +6,7 @@ draw is half a win. The likelihood is concave: the gradient is Σ (points − ga
 graph Laplacian of the weights games·p·(1−p), with one more row and column for a. Newton steps
 solve it to the last digits; differences change by at most STEP_CAP in one step.
 
+- Where more than a thousand players meet, steps come from the encounters alone (linear.py).
 - Only differences count. A pool of players without an anchor is held by adding c·11ᵀ to its part
   of the Hessian; anchored players are taken out of the unknowns (constrained maximum likelihood).
 - The solution is finite where every pool is strongly connected by "has scored against", its
@@ -18,11 +19,13 @@ solve it to the last digits; differences change by at most STEP_CAP in one step.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from referee.ratings import linear
 from referee.ratings.counts import sum_by
 
 Floats = NDArray[np.float64]
@@ -138,6 +141,16 @@ def laplacian(bouts: Bouts, both: Floats, mixed: Floats, seat: float) -> Floats:
     return matrix
 
 
+def pull(bouts: Bouts, both: Floats) -> Callable[[Floats], Floats]:
+    """What `laplacian` does to strengths, without the matrix."""
+
+    def times(strength: Floats) -> Floats:
+        off = both * (strength[bouts.low] - strength[bouts.high])
+        return gather(bouts, off, -off)
+
+    return times
+
+
 def hold(bouts: Bouts, matrix: Floats) -> Floats:
     """Take the freedom from every pool without an anchor, in place."""
     scale = max(float(np.trace(matrix)), 1.0) / max(len(matrix), 1)
@@ -207,8 +220,7 @@ def _climb(bouts: Bouts, held: bool) -> _Point | None:
     here = _look(bouts, np.append(bouts.strength, [0.0] * bouts.seats_matter), held)
     for _ in range(STEPS):
         advantage = float(here.unknowns[-1]) if bouts.seats_matter else 0.0
-        matrix = hold(bouts, hessian(bouts, here.weight, held=held, advantage=advantage))
-        step, told = _newton_step(bouts, matrix, here.gradient)
+        step, told = _newton_step(bouts, here, held, advantage)
         if not held and not (told and abs(advantage) <= UNBOUNDED):
             return None
         here, whole = _go(bouts, here, step, held)
@@ -217,26 +229,64 @@ def _climb(bouts: Bouts, held: bool) -> _Point | None:
     return here
 
 
-def _newton_step(bouts: Bouts, matrix: Floats, gradient: Floats) -> tuple[Floats, bool]:
+def _newton_step(bouts: Bouts, here: _Point, held: bool, advantage: float) -> tuple[Floats, bool]:
     """The step, and whether the games tell the advantage from the strengths.
 
     They do where the advantage has information of its own left when that which the strengths
     explain as well is taken off (the Schur complement).
     """
-    step = np.zeros(len(gradient))
+    step = np.zeros(len(here.gradient))
+    players = len(bouts.pool)
     free = np.flatnonzero(~bouts.anchored)
-    inside = part(matrix, free)
+    gradient = here.gradient[:players]
     if not bouts.seats_matter:
-        step[free] = np.linalg.solve(inside, gradient[free])
+        step[free] = _explained(bouts, here.weight, gradient[:, None])[:, 0]
         return step, True
-    border, corner = matrix[free, -1], float(matrix[-1, -1])
-    solved = np.linalg.solve(inside, np.stack([gradient[free], border], axis=1))
+    mixed = bouts.signs @ here.weight
+    border = gather(bouts, mixed, -mixed)
+    corner = float(here.weight.sum())
+    if held:
+        corner += float(_logistic(np.array([advantage]))[2][0])
+    solved = _explained(bouts, here.weight, np.stack([gradient, border], axis=1))
+    border = border[free]
     left = corner - float(border @ solved[:, 1])
     if left <= TOLD * corner:
         return step, False
-    step[-1] = (float(gradient[-1]) - float(border @ solved[:, 0])) / left
+    step[-1] = (float(here.gradient[-1]) - float(border @ solved[:, 0])) / left
     step[free] = solved[:, 0] - step[-1] * solved[:, 1]
     return step, True
+
+
+def _explained(bouts: Bouts, weight: Floats, forces: Floats) -> Floats:
+    """The changes of those who are not anchored that answer these columns of forces."""
+    both = weight.sum(axis=0)
+    free = np.flatnonzero(~bouts.anchored)
+    if len(bouts.pool) > linear.MANY:
+        found = [_explained_by_turns(bouts, both, force) for force in forces.T]
+        solved = [change[free] for change in found if change is not None]
+        if len(solved) == len(found):
+            return np.stack(solved, axis=1)
+    alone = bouts._replace(games=bouts.games[:1])
+    matrix = hold(alone, laplacian(alone, both, both, 0.0))
+    answer = np.linalg.solve(part(matrix, free), forces[free])
+    return answer.astype(np.float64, copy=False)
+
+
+def _explained_by_turns(bouts: Bouts, both: Floats, force: Floats) -> Floats | None:
+    """The same for one force, by conjugate gradients."""
+    pools = int(bouts.pool.max(initial=-1)) + 1
+    diagonal = gather(bouts, both, both)
+    members = sum_by(bouts.pool, np.ones(len(bouts.pool)), pools)
+    loose = sum_by(bouts.pool, bouts.anchored, pools) == 0
+    share = np.where(loose, float(diagonal.mean()) / np.maximum(members, 1), 0.0)
+    times = pull(bouts, both)
+
+    def held(strength: Floats) -> Floats:
+        moved = times(strength) + (share * sum_by(bouts.pool, strength, pools))[bouts.pool]
+        return np.where(bouts.anchored, strength, moved)
+
+    diagonal = np.where(bouts.anchored, 1.0, diagonal + share[bouts.pool])
+    return linear.solve(held, diagonal, np.where(bouts.anchored, 0.0, force))
 
 
 def _go(bouts: Bouts, here: _Point, step: Floats, held: bool) -> tuple[_Point, bool]:

@@ -19,7 +19,16 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from referee.ratings.bradley_terry import Bouts, Fit, gather, laplacian, loose_pools, unknown
+from referee.ratings import linear
+from referee.ratings.bradley_terry import (
+    Bouts,
+    Fit,
+    gather,
+    laplacian,
+    loose_pools,
+    pull,
+    unknown,
+)
 from referee.ratings.errors import Scatter
 
 Floats = NDArray[np.float64]
@@ -116,13 +125,24 @@ def _cyclic_share(bouts: Bouts, games: Floats, points: Floats) -> float | None:
         return None
     flat = bouts._replace(games=games[None, :], points=points[None, :])
     force = gather(flat, known * odds, -known * odds)
-    matrix = laplacian(flat, known, np.zeros_like(known), 0.0)
-    # Potentials are free by a constant for all players that games connect, and players that only
-    # anchors put in one pool are not connected: a trace of weight for each holds them all.
-    matrix[np.diag_indices_from(matrix)] += 1e-9 * float(np.trace(matrix)) / len(matrix)
-    potential = np.linalg.solve(matrix, force)
+    potential = _potential(flat, known, force)
     around = odds - (potential[flat.low] - potential[flat.high])
     return min(float(known @ (around * around)) / energy, 1.0)
+
+
+def _potential(flat: Bouts, known: Floats, force: Floats) -> Floats:
+    # Potentials are free by a constant for all players that games connect, and players that only
+    # anchors put in one pool are not connected: a trace of weight for each holds them all.
+    if len(flat.pool) > linear.MANY:
+        times, own = pull(flat, known), gather(flat, known, known)
+        trace = 1e-9 * float(own.mean())
+        found = linear.solve(lambda x: times(x) + trace * x, own + trace, force)
+        if found is not None:
+            return found
+    matrix = laplacian(flat, known, np.zeros_like(known), 0.0)
+    matrix[np.diag_indices_from(matrix)] += 1e-9 * float(np.trace(matrix)) / len(matrix)
+    potential = np.linalg.solve(matrix, force)
+    return potential.astype(np.float64, copy=False)
 
 
 def _worst(

@@ -26,7 +26,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from referee.ratings.bradley_terry import Bouts, Fit, hessian, hold, laplacian, part, unknown
+from referee.ratings import linear
+from referee.ratings.bradley_terry import (
+    Bouts,
+    Fit,
+    gather,
+    hessian,
+    hold,
+    laplacian,
+    part,
+    unknown,
+)
 from referee.ratings.counts import PRODUCTS, sum_by
 from referee.ratings.davidson import variance
 from referee.ratings.two_players import Z95
@@ -106,10 +116,13 @@ def believed_scatter(
 def covariance(bouts: Bouts, fitted: Fit, scatter: Scatter) -> Floats:
     """Of all unknowns, anchored players at 0; the advantage is the last where seats matter."""
     curve = hold(bouts, hessian(bouts, fitted.weight, held=fitted.held, advantage=fitted.advantage))
-    noise = laplacian(bouts, scatter.both, scatter.mixed, float(scatter.seat.sum()))
+    seat = float(scatter.seat.sum())
     if fitted.held:
         # The virtual draw is as uncertain as a game.
-        noise[-1, -1] += curve[-1, -1] - float(fitted.weight.sum())
+        seat += float(curve[-1, -1]) - float(fitted.weight.sum())
+    if len(curve) > linear.MANY:
+        return _of_many(bouts, curve, scatter, seat)
+    noise = laplacian(bouts, scatter.both, scatter.mixed, seat)
     free = unknown(bouts)
     inverse = np.linalg.inv(part(curve, free))
     found = inverse @ part(noise, free) @ inverse.T
@@ -118,6 +131,28 @@ def covariance(bouts: Bouts, fitted: Fit, scatter: Scatter) -> Floats:
     whole = np.zeros_like(curve)
     whole[np.ix_(free, free)] = found
     return whole
+
+
+def _of_many(bouts: Bouts, curve: Floats, scatter: Scatter, seat: float) -> Floats:
+    """The same with two squares in memory, `curve` being one of them."""
+    anchored = np.flatnonzero(bouts.anchored)
+    curve[anchored, :] = curve[:, anchored] = 0.0
+    curve[anchored, anchored] = 1.0
+    linear.invert(curve)
+    curve[anchored, anchored] = 0.0
+    low, high, everybody = bouts.low, bouts.high, np.arange(len(bouts.pool))
+    rows, columns = [low, high, everybody], [high, low, everybody]
+    values = [-scatter.both, -scatter.both, gather(bouts, scatter.both, scatter.both)]
+    if bouts.seats_matter:
+        border, last = gather(bouts, scatter.mixed, -scatter.mixed), np.array([len(everybody)])
+        all_last = np.repeat(last, len(everybody))
+        rows += [all_last, everybody, last]
+        columns += [everybody, all_last, last]
+        values += [border, border, np.array([seat])]
+    noise = linear.Sparse.of(
+        len(curve), np.concatenate(rows), np.concatenate(columns), np.concatenate(values)
+    )
+    return linear.sandwich(curve, noise)
 
 
 def centre(matrix: Floats, members: NDArray[np.intp]) -> None:

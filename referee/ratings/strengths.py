@@ -147,10 +147,14 @@ def _covariance(played: Counts, bouts: Bouts, whole: Bouts, fitted: Fit, likely:
 
 
 def _centred(bouts: Bouts, fitted: Fit, matrix: Floats, anchor: Floats) -> tuple[Floats, Floats]:
-    """Elo and its covariance, relative to the mean of each pool without an anchor."""
+    """Elo and its covariance, relative to the mean of each pool without an anchor.
+
+    The covariance is the matrix itself, changed: of thousands of players it is too large to copy.
+    """
     players = len(bouts.pool)
     elo = fitted.strength[:players] / K
-    spread = matrix[:players, :players] / (K * K)
+    spread = matrix[:players, :players]
+    spread /= K * K
     for members in loose_pools(bouts):
         elo[members] -= elo[members].mean()
         centre(spread, members)
