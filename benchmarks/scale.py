@@ -46,10 +46,10 @@ ASSUMED = {
         20, "microseconds of a worker for an answer, beside the bot", "make bench"
     ),
     "budget_s": Assumed(2.0, "seconds of a chunk, beyond the start of its bots", "the code"),
-    "chunk_ms": Assumed(6.9, "milliseconds for which a chunk keeps the coordinator", CLUSTER),
-    "commit_ms": Assumed(3.5, "milliseconds of a commit, at the end of every chunk", CLUSTER),
-    "game_us": Assumed(19, "microseconds for which a game keeps it", CLUSTER),
-    "scheduler_ms": Assumed(7.2, "milliseconds of the scheduler for a chunk", CLUSTER),
+    "chunk_ms": Assumed(4.9, "milliseconds of the coordinator for a chunk", CLUSTER),
+    "commit_ms": Assumed(1.1, "milliseconds of a commit, at the end of every chunk", CLUSTER),
+    "game_us": Assumed(16.5, "microseconds of the coordinator for a game", CLUSTER),
+    "scheduler_ms": Assumed(6.5, "milliseconds of the scheduler for a chunk", CLUSTER),
     "line_bytes": Assumed(575, "bytes of a game on the line", CLUSTER),
     "stored_bytes": Assumed(145, "bytes of a game in the store", STORE),
     "rating_ns": Assumed(0.05, "nanoseconds of a rating, times bots³", RATINGS),
@@ -60,12 +60,12 @@ ASSUMED = {
 def prepared(a: argparse.Namespace) -> dict[str, float]:
     """Before the first game: bots travel, are built and are started once."""
     one_copy_s = a.bots * a.bot_kb / 1e3 / a.line_mb_s
-    # Every worker of a machine fetches what it lacks; one unpacks and builds, the others wait.
+    # Every worker of a machine fetches what it lacks, and they share what is to be built.
     on_machine = min(a.workers, a.workers_a_machine)
     calls = max(a.bots * a.chunk_ms / 1e3, a.bots * a.start_s / 2 / a.workers)
     return {
         "sending_s": one_copy_s * (1 + on_machine),
-        "building_s": a.bots * (a.unpack_ms / 1e3 + a.build_share * a.build_s),
+        "building_s": a.bots * (a.unpack_ms / 1e3 + a.build_share * a.build_s / on_machine),
         "calling_s": calls,
     }
 
