@@ -25,6 +25,7 @@ from referee.tournament.begin import (
     with_level_settled,
 )
 from referee.tournament.confining import confinement_of
+from referee.tournament.events import Started, Tick, Told
 from referee.tournament.ground import Ground
 from referee.tournament.plan import plan
 from referee.tournament.plan import told as plan_told
@@ -57,20 +58,23 @@ def show_plan(lineup: Lineup, ground: Ground, *, as_json: bool) -> None:
             console.out.print(line)
 
 
-def _watchers(stack: ExitStack, site: Site, events: str | None, *, resumed: bool) -> Watchers:
+def _watchers(
+    stack: ExitStack, folder: Path, site: Site, events: str | None, *, resumed: bool
+) -> Watchers:
+    safe_end = _SafeEnd(folder, resumed=resumed)
+    stack.enter_context(safe_end)  # speaks when the live view is gone
     view = LiveView(site.told) if console.err.is_terminal else Lines(site.told)
     stack.enter_context(view)
     if events is None:
-        return Watchers([view])
-    return Watchers([view, stack.enter_context(Stream(events, resumed=resumed))])
+        return Watchers([safe_end, view])
+    return Watchers([safe_end, view, stack.enter_context(Stream(events, resumed=resumed))])
 
 
 def played(
     spec: Spec, folder: Path, events: str | None, site: Site, store: str | None
 ) -> TournamentResult:
     with ExitStack() as stack:
-        stack.enter_context(_SafeEnd(folder, resumed=False))  # speaks when the live view is gone
-        listener = _watchers(stack, site, events, resumed=False)
+        listener = _watchers(stack, folder, site, events, resumed=False)
         return play_tournament(
             spec,
             folder,
@@ -92,8 +96,7 @@ def resumed(
     allow_changes: bool,
 ) -> TournamentResult:
     with ExitStack() as stack:
-        stack.enter_context(_SafeEnd(folder, resumed=True))  # speaks when the live view is gone
-        listener = _watchers(stack, site, events, resumed=True)
+        listener = _watchers(stack, folder, site, events, resumed=True)
         return resume_tournament(
             folder,
             given=given,
@@ -113,12 +116,17 @@ class _SafeEnd:
     def __init__(self, folder: Path, *, resumed: bool) -> None:
         self._folder = folder
         self._others = not resumed and holds_tournament(folder)
+        self._begun = False
+
+    def __call__(self, event: Told | Tick) -> None:
+        self._begun = self._begun or isinstance(event, Started)
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, _: object, problem: BaseException | None, *__: object) -> None:
-        if self._others or not _cuts_short(problem):
+        refused = isinstance(problem, Exception) and not self._begun
+        if self._others or refused or not _cuts_short(problem):
             return
         try:
             with Store.read(self._folder) as store:

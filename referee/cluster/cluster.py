@@ -6,6 +6,7 @@ it lacks and made ready before it gets an order.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -103,22 +104,18 @@ class Cluster:
         loop = client.loop
         assert loop is not None
         future = client.submit(call, *args, key=next(self._keys), workers=[on.address], pure=False)
-        future.add_done_callback(lambda done: loop.add_callback(self._bring, about, done))
+        future.add_done_callback(lambda done: loop.add_callback(self._bring, client, about, done))
         return future
 
-    async def _bring(self, about: object, future: Future[Any]) -> None:
+    async def _bring(self, client: Client, about: object, future: Future[Any]) -> None:
         """In dask's own thread, so that nobody else waits where a worker has a result and then
         stands still."""
-        if future.status not in ("finished", "error"):
-            self._news.put(Answer(about, future, problem=Lost()))
-            return
+        value, problem = None, None
         try:
-            # In this thread it is awaited.
-            value = await future.result(timeout=FETCH_S)
-        except Exception as problem:
-            self._news.put(Answer(about, future, problem=problem))
-        else:
-            self._news.put(Answer(about, future, value))
+            value = await asyncio.wait_for(_fetched(client, future), FETCH_S)
+        except Exception as failed:
+            problem = failed
+        self._news.put(Answer(about, future, value, problem))
 
     def attend(self, timeout_s: float) -> Iterator[Answer]:
         """Take in what has happened; gives what is none of the cluster's own business."""
@@ -289,6 +286,20 @@ def _opened(where: str, note: Callable[[str], None]) -> Iterator[Cluster]:
         yield cluster
     finally:
         cluster.close()
+
+
+async def _fetched(client: Client, future: Future[Any]) -> Any:
+    """What a task came to. Raises what it raised, and Lost."""
+    if future.status == "error":
+        return await future.result()  # which is here already, and raised
+    if future.status != "finished":
+        raise Lost
+    assert client.scheduler is not None
+    # Dask's own gather asks for several at a time, and gets none of them until it has all.
+    found = await client.scheduler.gather(keys=[future.key])
+    if found["status"] != "OK":
+        raise Lost
+    return found["data"][future.key]
 
 
 def _why_unasked(problem: BaseException) -> str:

@@ -139,6 +139,12 @@ def all_joined(cluster: DaskCluster, workers: int) -> None:
         wait_for(lambda: len(client.nthreads()) == workers or None, f"{workers} workers", 60)
 
 
+def all_done(cluster: DaskCluster) -> None:
+    """Wait until the workers have nothing to do; whoever gives them more has to be stopped."""
+    with Client(cluster.address, set_as_default=False, timeout=60) as client:
+        wait_for(lambda: not any(client.processing().values()) or None, "nothing in flight")
+
+
 def free_port() -> int:
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))

@@ -7,8 +7,10 @@ import json
 import os
 import shutil
 import signal
+import subprocess
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,7 @@ from distributed import Client, fire_and_forget
 from tests.cli.running import referee
 from tests.cluster.clustering import (
     DaskCluster,
+    all_done,
     all_joined,
     begin,
     bot_folder,
@@ -80,28 +83,52 @@ def test_a_worker_process_that_is_killed_is_replaced(
     same(tmp_path, alone)
 
 
-def test_a_machine_that_fails_every_time_gets_nothing_more(
-    bots: Path, alone: Path, cluster: DaskCluster, tmp_path: Path
-) -> None:
-    bad = cluster.start_worker()
-    all_joined(cluster, 2)
+@contextlib.contextmanager
+def killed_again_and_again(worker: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Whatever process of the referee this worker starts."""
     over = threading.Event()
 
     def kill() -> None:
         while not over.wait(0.02):
-            for pid in referees_on(bad):
+            for pid in referees_on(worker):
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
 
     killer = threading.Thread(target=kill)
     killer.start()
     try:
-        status, said = ended(begin(tmp_path, *words(bots, "--cluster", cluster.address)))
+        yield
     finally:
         over.set()
         killer.join()
+
+
+def test_a_machine_that_fails_every_time_gets_nothing_more(
+    bots: Path, alone: Path, cluster: DaskCluster, tmp_path: Path
+) -> None:
+    bad = cluster.start_worker()
+    all_joined(cluster, 2)
+    with killed_again_and_again(bad):
+        status, said = ended(begin(tmp_path, *words(bots, "--cluster", cluster.address)))
     assert status == 0, said
     assert "plays nothing: it failed 3 times in a row: LostWorker" in said
+    same(tmp_path, alone)
+
+
+def test_where_every_machine_fails_it_ends_and_tells_how_to_go_on(
+    bots: Path, alone: Path, cluster: DaskCluster, tmp_path: Path
+) -> None:
+    process = begin(tmp_path, *words(bots, "--cluster", cluster.address))
+    some_games(tmp_path / "t")
+    with killed_again_and_again(cluster.processes[-1]):
+        status, said = ended(process)
+    assert status == 3, said
+    games_there = len(stored(tmp_path / "t"))
+    assert f"{games_there} games in the store; go on with: referee tournament --resume t" in said
+    assert f"no worker of {cluster.address} can play any more: " in said
+    resume = ("--resume", "t", "--cluster", cluster.address)
+    status, said = ended(begin(tmp_path, *resume, "--sandbox", "none"))
+    assert status == 0, said
     same(tmp_path, alone)
 
 
@@ -113,7 +140,7 @@ def test_a_machine_that_stands_still_with_a_result(
     all_joined(cluster, 2)
     process = under_way(bots, cluster, tmp_path)
     os.kill(process.pid, signal.SIGSTOP)
-    wait_for(lambda: not bots_on(cluster) or None, "the chunks to end")
+    all_done(cluster)
     stop(cluster.processes[-1])
     before = len(stored(tmp_path / "t"))
     os.kill(process.pid, signal.SIGCONT)
@@ -257,7 +284,7 @@ def test_what_was_thrown_away_on_a_machine_is_sent_again(
     process = begin(tmp_path, *words(bots, "--cluster", cluster.address))
     some_games(tmp_path / "t")
     os.kill(process.pid, signal.SIGSTOP)
-    wait_for(lambda: not bots_on(cluster) or None, "the chunk to end")
+    all_done(cluster)
     shutil.rmtree(cluster.folder / "referee/parcels")
     os.kill(process.pid, signal.SIGCONT)
     status, said = ended(process)

@@ -21,7 +21,6 @@ from tests.cluster.clustering import (
     dask_cluster,
     ended,
     some_games,
-    stored,
 )
 from tests.daemon.serving import wait_for
 
@@ -99,7 +98,7 @@ def test_jobs_of_a_spec_are_for_other_places(
     assert f"on {WORKERS} workers with {WORKERS} threads" in done.err
 
 
-def test_waiting_for_workers_and_how_to_go_on(bots: list[object], tmp_path: Path) -> None:
+def test_waiting_for_workers(bots: list[object], tmp_path: Path) -> None:
     with dask_cluster(tmp_path / "cluster", workers=1) as cluster:
         process = begin(tmp_path, *bots, "-n", 400, "--cluster", cluster.address, "--out", "t")
         some_games(tmp_path / "t")
@@ -115,9 +114,7 @@ def test_waiting_for_workers_and_how_to_go_on(bots: list[object], tmp_path: Path
     assert re.fullmatch(r"\d+ of 400 games; waiting for workers", last), said
     done = referee(tmp_path, "tournament", "--resume", "t", "--cluster", NOBODY)
     assert done.status == 3
-    games = len(stored(tmp_path / "t"))
-    how, why = done.err.splitlines()
-    assert how == f"{games} games in the store; go on with: referee tournament --resume t"
+    [why] = done.err.splitlines()
     assert why.startswith("referee: no dask scheduler answers")
 
 

@@ -154,7 +154,11 @@ def test_a_folder_whose_tournament_was_never_made_is_in_nobodys_way(
     new_store(tmp_path / NAME).close()
 
 
-def test_a_password_is_used_and_told_nobody(tmp_path: Path, postgres: Server) -> None:
+def test_a_password_is_used_and_told_nobody(
+    tmp_path: Path, postgres: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A process remembers what it was told, and other tests may have told it to this one.
+    monkeypatch.setattr("referee.store.postgres.address._secrets", {})
     with postgres.connect() as connection:
         connection.execute(f"GRANT CREATE ON DATABASE referee TO {LOCKED}")
     plain = postgres.url(LOCKED)
