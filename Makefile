@@ -63,7 +63,7 @@ demo: $(READY)
 
 test: packages lint
 	@echo "Running all tests"
-	@$(BIN)/python -m pytest -q -n $(WORKERS)
+	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 
 lint: $(TEST_READY)
 	@echo "Linting: ruff, mypy --strict"

@@ -97,15 +97,28 @@ class Cluster:
 
     def submit(
         self, about: object, call: Callable[..., Any], *args: Any, on: Station
-    ) -> Future[Any]:
-        """Have a station do something; an Answer follows, unless the line breaks."""
+    ) -> Future[Any] | None:
+        """Have a station do something; an Answer follows, unless the line breaks. None where it has
+        broken by now, which is told in a moment."""
         client = self.client
-        assert client is not None
+        future = self._submitted(call, *args, workers=[on.address])
+        if client is None or future is None or client.loop is None:
+            return None
         loop = client.loop
-        assert loop is not None
-        future = client.submit(call, *args, key=next(self._keys), workers=[on.address], pure=False)
         future.add_done_callback(lambda done: loop.add_callback(self._bring, client, about, done))
         return future
+
+    def _submitted(
+        self, call: Callable[..., Any], *args: Any, workers: list[str] | None = None
+    ) -> Future[Any] | None:
+        if self.client is None:
+            return None
+        try:
+            return self.client.submit(
+                call, *args, key=next(self._keys), workers=workers, pure=False
+            )
+        except Exception:  # dask has many words for a client that was closed a moment ago
+            return None
 
     async def _bring(self, client: Client, about: object, future: Future[Any]) -> None:
         """In dask's own thread, so that nobody else waits where a worker has a result and then
@@ -161,9 +174,10 @@ class Cluster:
             where.heard_of(present.last_seen, newest)
 
     def _ask(self, where: Station, what: str, call: Callable[..., Any], *args: Any) -> None:
-        if self.client is not None:
-            ask = Ask(where, what)
-            self._asked[ask] = self.submit(ask, call, *args, on=where)
+        ask = Ask(where, what)
+        future = self.submit(ask, call, *args, on=where)
+        if future is not None:
+            self._asked[ask] = future
 
     def load(self, cargo: Cargo, least: Level) -> None:
         """From now on every station is to have this."""
@@ -188,21 +202,20 @@ class Cluster:
 
     def _make_ready(self, where: Station, cargo: Cargo, there: set[str]) -> None:
         """Send a station what it lacks, and have it build what has to be built."""
-        bodies = {
-            name: self._parcel(name, parcel.body)
-            for name, parcel in cargo.parcels.items()
-            if name not in there
-        }
+        lacking = [parcel for name, parcel in cargo.parcels.items() if name not in there]
+        bodies = {parcel.name: self._parcel(parcel.name, parcel.body) for parcel in lacking}
         encode = msgspec.msgpack.Encoder(enc_hook=plain).encode
         told = (encode(cargo.bots), encode(cargo.confinement), cargo.limit_ms, bodies)
         self._ask(where, "ready", station.make_ready, *told)
 
-    def _parcel(self, name: str, body: bytes) -> Future[Any]:
+    def _parcel(self, name: str, body: bytes) -> Future[Any] | None:
         """On the cluster once; from there to whoever lacks it."""
         if name not in self._sent:
-            assert self.client is not None
             # Submitted and not scattered: if its holder goes, it can be had again.
-            self._sent[name] = self.client.submit(bytes, body, key=f"{next(self._keys)}-{name}")
+            future = self._submitted(bytes, body)
+            if future is None:
+                return None
+            self._sent[name] = future
         return self._sent[name]
 
     def _told(self, ask: Ask, answer: Answer) -> None:
@@ -230,7 +243,7 @@ class Cluster:
         unfit = where.unfit or ("" if self.least is None else where.refuses(self.least))
         if unfit:
             self.refuse(where, unfit)
-        elif self.cargo is not None and self.client is not None:
+        elif self.cargo is not None:
             self._make_ready(where, self.cargo, set(found["parcels"]))
 
     # Waiting, at the start.

@@ -126,7 +126,9 @@ class ClusterCrew:
         where = max(fresh, key=lambda each: each.threads - each.flying)
         if where.flying < where.threads:
             order = frame(flight.order)[4:]
-            flight.begin(where, self._cluster.submit(flight, station.work, order, on=where))
+            future = self._cluster.submit(flight, station.work, order, on=where)
+            if future is not None:
+                flight.begin(where, future)
 
     def _able(self, order: Order) -> list[Station]:
         names = names_in(order)

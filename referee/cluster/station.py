@@ -172,6 +172,8 @@ def _localized(order: Order, logs: Path) -> Order:
     manner = replace(order.manner, confinement=confinement, logs=logs)
 
     def settled(contestant: Contestant) -> Contestant:
+        if contestant.out:
+            return contestant  # It is not started, and may not be here.
         return replace(contestant, bot=_READY.get(contestant.bot, confinement))
 
     if isinstance(order, Call):

@@ -143,7 +143,6 @@ def stricter(least: Level) -> Sequence[Level]:
 
 
 def names_in(order: Order) -> tuple[str, ...]:
-    """Of the bots that an order is about."""
-    if isinstance(order, Call):
-        return (order.contestant.bot.name,)
-    return (order.first.bot.name, order.second.bot.name)
+    """Of the bots that an order has to start: not of those that are out."""
+    contestants = (order.contestant,) if isinstance(order, Call) else (order.first, order.second)
+    return tuple(each.bot.name for each in contestants if not each.out)

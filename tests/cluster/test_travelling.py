@@ -14,7 +14,7 @@ import pytest
 from referee.bots.cache import UNUSED_S
 from referee.version import __version__
 from tests.arena.playing import ROOT
-from tests.cli.running import referee
+from tests.cli.running import each, referee
 from tests.cluster.clustering import DaskCluster, begin, bot_folder, dask_cluster, ended
 from tests.daemon.serving import wait_for
 from tests.packages import works
@@ -251,29 +251,30 @@ def test_a_worker_of_another_version_gets_nothing(tmp_path: Path) -> None:
 FORMS = "tcp://HOST:PORT, tls://HOST:PORT, a scheduler file, or local"
 
 
-@pytest.mark.parametrize(
-    ("where", "told"),
-    [
-        ("nowhere", f'--cluster takes {FORMS}; "nowhere" is no file'),
-        ("", f'--cluster takes {FORMS}; "" is no file'),
-        ("127.0.0.1:9", '"127.0.0.1:9" is no file; did you mean tcp://127.0.0.1:9?'),
-        ("tcp://127.0.0.1", f"--cluster takes {FORMS}, not tcp://127.0.0.1"),
-        ("http://127.0.0.1:9", f"--cluster takes {FORMS}, not http://127.0.0.1:9"),
-        ("tcp://127.0.0.1:99999", f"--cluster takes {FORMS}, not tcp://127.0.0.1:99999"),
-        ("tls://127.0.0.1:9", "needs certificates: set distributed.comm.tls.ca-file in dask's"),
-        ("empty.json", "the scheduler file empty.json has no address such as tcp://HOST:PORT"),
-        ("list.json", "the scheduler file list.json has no address such as tcp://HOST:PORT"),
-        ("bad.json", "the scheduler file bad.json cannot be read: "),
-    ],
-)
-def test_what_is_no_address(where: str, told: str, tmp_path: Path) -> None:
+NO_ADDRESSES = {
+    "nowhere": f'--cluster takes {FORMS}; "nowhere" is no file',
+    "": f'--cluster takes {FORMS}; "" is no file',
+    "127.0.0.1:9": '"127.0.0.1:9" is no file; did you mean tcp://127.0.0.1:9?',
+    "tcp://127.0.0.1": f"--cluster takes {FORMS}, not tcp://127.0.0.1",
+    "http://127.0.0.1:9": f"--cluster takes {FORMS}, not http://127.0.0.1:9",
+    "tcp://127.0.0.1:99999": f"--cluster takes {FORMS}, not tcp://127.0.0.1:99999",
+    "tls://127.0.0.1:9": "needs certificates: set distributed.comm.tls.ca-file in dask's",
+    "empty.json": "the scheduler file empty.json has no address such as tcp://HOST:PORT",
+    "list.json": "the scheduler file list.json has no address such as tcp://HOST:PORT",
+    "bad.json": "the scheduler file bad.json cannot be read: ",
+}
+"""And what is said of each."""
+
+
+def test_what_is_no_address(tmp_path: Path) -> None:
     for name, text in (("empty", "{}"), ("list", "[]"), ("bad", "{")):
         (tmp_path / f"{name}.json").write_text(text)
     there = sorted(tmp_path.iterdir())
-    done = referee(tmp_path, "tournament", "--cluster", where)
-    assert (done.status, done.out) == (2, "")
-    assert told in done.err
-    assert len(done.err.splitlines()) == 1
+    found = each(tmp_path, [("tournament", "--cluster", where) for where in NO_ADDRESSES])
+    for done, told in zip(found, NO_ADDRESSES.values(), strict=True):
+        assert (done.status, done.out) == (2, "")
+        assert told in done.err
+        assert len(done.err.splitlines()) == 1
     assert sorted(tmp_path.iterdir()) == there
 
 
