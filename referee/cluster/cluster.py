@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from itertools import count
 from queue import Empty, SimpleQueue
@@ -84,13 +84,13 @@ class Cluster:
         """What bots need of a station; None before that is settled."""
         self.cargo: Cargo | None = None
         # Dask forgets what nobody holds.
-        self._asked: dict[Ask, Future[Any]] = {}
-        self._sent: dict[str, Future[Any]] = {}
-        """Parcels, while somebody is made ready."""
+        self._asked: dict[Ask, list[Future[Any]]] = {}
+        """What was asked, and the parcels that go with it."""
+        self._heard = False
+        """Whether anything came over the line since it is there."""
 
     def close(self) -> None:
         self._asked.clear()
-        self._sent.clear()
         self._liaison.close()
 
     # What is asked of stations.
@@ -125,7 +125,7 @@ class Cluster:
         stands still."""
         value, problem = None, None
         try:
-            value = await asyncio.wait_for(_fetched(client, future), FETCH_S)
+            value = await _fetched(client, future)
         except Exception as failed:
             problem = failed
         self._news.put(Answer(about, future, value, problem))
@@ -148,15 +148,15 @@ class Cluster:
 
     def _line(self, news: Connected | Silent | Roll) -> None:
         if isinstance(news, Silent):
-            if self.client is not None:
+            if self._heard:
                 self.silent_since = time.monotonic()
-            self.silent, self.client = news.why, None
+            self.silent, self.client, self._heard = news.why, None, False
         elif isinstance(news, Connected):
             self.client, self.silent = news.client, ""
             self.stations.clear()
             self._asked.clear()
-            self._sent.clear()
         elif self.client is not None:
+            self._heard = True
             self._roll(news)
 
     def _roll(self, roll: Roll) -> None:
@@ -169,15 +169,27 @@ class Cluster:
             where = self.stations.get(address)
             if where is None:
                 where = self.stations[address] = Station(address, present.threads)
-                self._ask(where, "version", eval, VERSION)
+                where.to_be_asked = "version"
             where.threads = present.threads
             where.heard_of(present.last_seen, newest)
+            if where.to_be_asked == "version":
+                self._ask(where, "version", eval, VERSION)
+            elif where.to_be_asked:
+                self.look_at(where)
 
-    def _ask(self, where: Station, what: str, call: Callable[..., Any], *args: Any) -> None:
+    def _ask(
+        self,
+        where: Station,
+        what: str,
+        call: Callable[..., Any],
+        *args: Any,
+        parcels: Collection[Future[Any]] = (),
+    ) -> None:
         ask = Ask(where, what)
+        where.to_be_asked = ""
         future = self.submit(ask, call, *args, on=where)
         if future is not None:
-            self._asked[ask] = future
+            self._asked[ask] = [future, *parcels]
 
     def load(self, cargo: Cargo, least: Level) -> None:
         """From now on every station is to have this."""
@@ -202,30 +214,26 @@ class Cluster:
 
     def _make_ready(self, where: Station, cargo: Cargo, there: set[str]) -> None:
         """Send a station what it lacks, and have it build what has to be built."""
-        lacking = [parcel for name, parcel in cargo.parcels.items() if name not in there]
-        bodies = {parcel.name: self._parcel(parcel.name, parcel.body) for parcel in lacking}
+        bodies: dict[str, Future[Any]] = {}
+        for name, parcel in cargo.parcels.items():
+            if name not in there:
+                # To itself, so that nobody waits for a machine that had it and stands still.
+                future = self._submitted(bytes, parcel.body, workers=[where.address])
+                if future is None:
+                    return  # The line is gone.
+                bodies[name] = future
         encode = msgspec.msgpack.Encoder(enc_hook=plain).encode
         told = (encode(cargo.bots), encode(cargo.confinement), cargo.limit_ms, bodies)
-        self._ask(where, "ready", station.make_ready, *told)
-
-    def _parcel(self, name: str, body: bytes) -> Future[Any] | None:
-        """On the cluster once; from there to whoever lacks it."""
-        if name not in self._sent:
-            # Submitted and not scattered: if its holder goes, it can be had again.
-            future = self._submitted(bytes, body)
-            if future is None:
-                return None
-            self._sent[name] = future
-        return self._sent[name]
+        self._ask(where, "ready", station.make_ready, *told, parcels=bodies.values())
 
     def _told(self, ask: Ask, answer: Answer) -> None:
         where = ask.station
         self._asked.pop(ask, None)
-        if not self._asked:
-            self._sent.clear()
-        if self.stations.get(where.address) is not where or isinstance(answer.problem, Lost):
+        if self.stations.get(where.address) is not where:
             return
-        if answer.problem is not None:
+        if isinstance(answer.problem, Lost):
+            where.to_be_asked = ask.what  # at the next roll
+        elif answer.problem is not None:
             self.refuse(where, _why_unasked(answer.problem))
         elif ask.what == "version":
             if answer.value == __version__:
@@ -261,7 +269,8 @@ class Cluster:
             waited = time.monotonic() - began
             if done and (waited > limit_s or all(each in done or each.silent for each in there)):
                 return done
-            if waited > limit_s or (self.silent and waited > ANSWER_S):
+            mute_s = time.monotonic() - self.silent_since if self.silent else 0.0
+            if waited > limit_s or mute_s > ANSWER_S:
                 raise NoCluster(self._why_nobody())
             if waited > WORD_S and not told and self.client is not None:
                 told = True
@@ -307,9 +316,14 @@ async def _fetched(client: Client, future: Future[Any]) -> Any:
         return await future.result()  # which is here already, and raised
     if future.status != "finished":
         raise Lost
-    assert client.scheduler is not None
-    # Dask's own gather asks for several at a time, and gets none of them until it has all.
-    found = await client.scheduler.gather(keys=[future.key])
+    if client.scheduler is None:
+        raise Lost
+    try:
+        # Dask's own gather asks for several at a time, and gets none of them until it has all.
+        asked = client.scheduler.gather(keys=[future.key])
+        found = await asyncio.wait_for(asked, FETCH_S)
+    except OSError:  # the line breaks, or it takes too long: nobody's fault
+        raise Lost from None
     if found["status"] != "OK":
         raise Lost
     return found["data"][future.key]

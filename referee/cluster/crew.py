@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -45,6 +46,8 @@ ELSEWHERE = 3
 """On so many stations an order is tried that fails, before it is given up."""
 BENCHED = 3
 """After so many failures in a row a station gets no more orders."""
+LAPSES = 2
+"""So often in a row a station may lack what it was sent."""
 LOOK_S = 0.1
 MUSTER_S = 0.5
 
@@ -173,11 +176,13 @@ class ClusterCrew:
                 return self._failed(flight, one, failed.why)
             return self._came(flight, one, reports, answer.value)
         if isinstance(problem, station.Lacking):
+            where.lapses += 1
+            if where.lapses > LAPSES:
+                return self._failed(flight, one, f"it does not keep {problem}")
             self._cluster.look_at(where)
         elif not isinstance(problem, Lost | station.Unwanted):
             return self._failed(flight, one, f"{type(problem).__name__}: {first_line(problem)}")
-        flight.end(one)
-        self._launch(flight)
+        flight.end(one)  # and it is looked after
         return None
 
     def _failed(self, flight: Flight, one: Try, why: str) -> LostWorker | None:
@@ -191,8 +196,6 @@ class ClusterCrew:
             self._cluster.refuse(where, f"it failed {BENCHED} times in a row: {why}")
         if len(flight.failures) >= ELSEWHERE and not flight.tries:
             return LostWorker(f"workers of the cluster failed: {'; '.join(flight.failures)}")
-        if not flight.tries:
-            self._launch(flight)
         return None
 
     def _came(
@@ -202,17 +205,24 @@ class ClusterCrew:
         where = one.station
         absent = not_come_up(flight.order, reports)
         strange = {name: why for name, why in absent.items() if name not in where.proven}
-        others = [each for each in self._able(flight.order) if each is not where]
-        if strange and others and len(flight.avoided) < ELSEWHERE - 1:
+        if strange and len(flight.avoided) < ELSEWHERE - 1 and self._others(flight, where):
             where.distrust(strange)
             flight.avoided.add(where.address)
             flight.end(one)
-            self._launch(flight)
             return None
-        where.failures = 0
+        where.failures = where.lapses = 0
         where.proven.update(name for name in names_in(flight.order) if name not in absent)
         self._keep(flight, where, reports, result)
         return reports
+
+    def _others(self, flight: Flight, but: Station) -> bool:
+        """Whether another station can play an order, or may be able to in a moment."""
+        names = names_in(flight.order)
+        for each in self._cluster.stations.values():
+            is_asked = not each.unfit and not each.silent and each.troubles is None
+            if each is not but and (is_asked or each.plays(names)):
+                return True
+        return False
 
     def _keep(
         self, flight: Flight, where: Station, reports: list[Report], result: dict[str, Any]
@@ -233,9 +243,10 @@ class ClusterCrew:
         path = self._logs / name
         if not path.resolve().is_relative_to(self._logs.resolve()):
             return
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("ab") as log:
-            log.write(text)
+        with suppress(OSError):  # a log is not worth a game
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("ab") as log:
+                log.write(text)
 
     # What goes wrong.
 
@@ -244,6 +255,7 @@ class ClusterCrew:
         self._client = self._cluster.client
         for flight in self._flights.values():
             flight.end_all()
+            flight.stranded_since = None
 
     def _look_after(self, now: float) -> None:
         """Whatever is with a station that is lost or silent goes to another one."""
@@ -267,9 +279,9 @@ class ClusterCrew:
                 raise NoCluster(self._why_stranded(flight))
 
     def _nobody_fit(self) -> bool:
-        """Whether workers are there, and none of them will ever play."""
+        """Whether workers are there, and all of them have failed again and again."""
         stations = self._cluster.stations.values()
-        return bool(stations) and all(each.unfit for each in stations)
+        return bool(stations) and all(each.failures >= BENCHED for each in stations)
 
     def _why_stranded(self, flight: Flight) -> str:
         stations = self._cluster.stations.values()
@@ -277,7 +289,9 @@ class ClusterCrew:
             told = "; ".join(f"{each.address}: {each.unfit}" for each in stations)
             return f"no worker of {self._cluster.address} can play any more: {told}"
         who = " and ".join(names_in(flight.order))
-        return f"for {PATIENCE_S:.0f} s {self._cluster.address} had no worker that can play {who}"
+        unfit = "".join(f"; {each.address}: {each.unfit}" for each in stations if each.unfit)
+        where = self._cluster.address
+        return f"for {PATIENCE_S:.0f} s {where} had no worker that can play {who}{unfit}"
 
     def _speculate(self, now: float, spare: int) -> None:
         """Nothing is left to give out: have the slowest played a second time, elsewhere."""

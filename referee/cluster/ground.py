@@ -101,9 +101,10 @@ class ClusterGround:
 
     def must_meet(self, pairs: Collection[tuple[str, str]]) -> None:
         """Every two of these need a station that plays both. Raises NoCluster."""
-        ready = [each for each in self._cluster.stations.values() if each.is_ready]
-        if not ready or any(each.plays_all for each in ready):
-            return
+        fit = [each for each in self._cluster.stations.values() if not each.unfit]
+        ready = [each for each in fit if each.is_ready]
+        if len(ready) < len(fit) or any(each.plays_all for each in ready):
+            return  # Whoever is not ready yet may play them.
         for pair in pairs:
             if not any(each.plays(pair) for each in ready):
                 raise NoCluster(_why_apart(pair, ready))

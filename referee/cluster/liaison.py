@@ -101,6 +101,7 @@ class Liaison:
             self._call_roll(client)
             with contextlib.suppress(Exception):  # whatever is left of a broken line
                 client.close(timeout=1)
+            self._over.wait(ROLL_S)
 
     def _connect(self) -> Client:
         url = url_of(self._where)

@@ -63,6 +63,10 @@ class Station:
         """Orders that it has."""
         self.failures = 0
         """How often in a row it failed at an order."""
+        self.lapses = 0
+        """How often in a row it lacked what it had said that it has."""
+        self.to_be_asked = ""
+        """What it has not been asked yet, or has to be asked again."""
         self.games = 0
         self.silent = False
         self._last_seen = 0.0

@@ -65,10 +65,10 @@ class Ledger:
         return max((row.round for row in self.rows.values()), default=0)
 
     def meetings(self) -> set[tuple[str, str]]:
-        """Who plays whom, by their names."""
-        return {
-            (self.bots[row.first].name, self.bots[row.second].name) for row in self.rows.values()
-        }
+        """Who has games to play with whom, by their names."""
+        name = {number: row.name for number, row in self.bots.items()}
+        left = [row for row in self.rows.values() if self._tallies[row.id].played < row.games]
+        return {(name[row.first], name[row.second]) for row in left}
 
     @property
     def unfinished(self) -> bool:

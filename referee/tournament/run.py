@@ -157,7 +157,7 @@ class Coordinator:
             # more, since it may have been the listener that failed.
             self._commit()
             self._tell = nobody
-            with contextlib.suppress(TournamentBroken):
+            with contextlib.suppress(Exception):
                 self._hear(workers, 0)
             self._commit()
             raise
@@ -180,7 +180,6 @@ class Coordinator:
         before = ledger.round
         if not ledger.draw():
             return False
-        self._ground.must_meet(ledger.meetings())
         if ledger.round > before:
             self._tell(RoundEnded(round=before, played=ledger.played, planned=ledger.planned))
         return True

@@ -58,6 +58,15 @@ def program(folder: Path, name: str, does: str) -> Path:
     return folder
 
 
+def without_referee(folder: Path) -> Path:
+    """A folder for a PYTHONPATH that hides it."""
+    (folder / "without/referee").mkdir(parents=True)
+    (folder / "without/referee/__init__.py").write_text(
+        "raise ModuleNotFoundError(\"No module named 'referee'\", name='referee')\n"
+    )
+    return folder / "without"
+
+
 def test_all_who_could_play_are_lost_and_others_come(
     bots: Path, alone: Path, cluster: DaskCluster, tmp_path: Path
 ) -> None:
@@ -193,15 +202,52 @@ def test_a_machine_that_is_slow_does_not_hold_up_the_end(
     assert {record["ending"] for record in records} == {"rules"}
 
 
-def test_a_bot_that_starts_nowhere_is_out(cluster: DaskCluster, tmp_path: Path) -> None:
+def test_bots_that_start_nowhere_are_out(cluster: DaskCluster, tmp_path: Path) -> None:
+    """Each of two machines is the first to say so of one of them; neither is blamed for it."""
     cluster.start_worker()
     all_joined(cluster, 2)
-    folder = bot_folder(tmp_path, "broken", 0)
-    (folder / "bot.py").write_text("raise SystemExit(5)\n")
-    fixed = ("--variant", "underdog", "--sandbox", "none", "--bot", folder, "--bot", "lowest")
-    status, said = ended(begin(tmp_path, *fixed, "-n", 4, "--cluster", cluster.address))
+    named: list[object] = ["--bot", "lowest"]
+    for name in ("broken", "shattered"):
+        folder = bot_folder(tmp_path, name, 0)
+        (folder / "bot.py").write_text("raise SystemExit(5)\n")
+        named += ["--bot", folder]
+    fixed = ("--variant", "underdog", "--sandbox", "none", "--out", "t", "-n", 4)
+    status, said = ended(begin(tmp_path, *fixed, *named, "--cluster", cluster.address))
     assert status == 0, said
     assert "broken is out: " in said
+    assert "shattered is out: " in said
+    assert {record["ending"] for record in games(tmp_path / "t")} == {"forfeit", "void"}
+
+
+def test_a_machine_that_joins_while_another_stands_still_is_sent_what_it_lacks(
+    bots: Path, alone: Path, cluster: DaskCluster, tmp_path: Path
+) -> None:
+    still = cluster.start_worker()
+    all_joined(cluster, 2)
+    process = under_way(bots, cluster, tmp_path)
+    stop(still)
+    cluster.processes[1].kill()
+    cluster.start_worker(XDG_CACHE_HOME=str(tmp_path / "cache"))
+    status, said = ended(process)
+    assert status == 0, said
+    same(tmp_path, alone)
+
+
+def test_a_machine_that_plays_nothing_does_not_end_the_wait_for_others(
+    bots: Path, alone: Path, cluster: DaskCluster, tmp_path: Path
+) -> None:
+    cluster.start_worker(PYTHONPATH=str(without_referee(tmp_path)))
+    all_joined(cluster, 2)
+    process = begin(tmp_path, *words(bots, "--cluster", cluster.address))
+    some_games(tmp_path / "t")
+    cluster.processes[1].kill()
+    all_joined(cluster, 1)
+    time.sleep(1)
+    assert process.poll() is None
+    cluster.start_worker()
+    status, said = ended(process)
+    assert status == 0, said
+    same(tmp_path, alone)
 
 
 @pytest.mark.skipif(not works("gcc"), reason="gcc or its C library is not installed")
@@ -242,11 +288,7 @@ def test_two_bots_that_no_machine_can_play_together(cluster: DaskCluster, tmp_pa
 def test_a_machine_without_the_referee_is_told_of_and_lives_on(
     bots: Path, alone: Path, cluster: DaskCluster, tmp_path: Path
 ) -> None:
-    (tmp_path / "without/referee").mkdir(parents=True)
-    (tmp_path / "without/referee/__init__.py").write_text(
-        "raise ModuleNotFoundError(\"No module named 'referee'\", name='referee')\n"
-    )
-    without = cluster.start_worker(PYTHONPATH=str(tmp_path / "without"))
+    without = cluster.start_worker(PYTHONPATH=str(without_referee(tmp_path)))
     all_joined(cluster, 2)
     told = sorted(checks(tmp_path, cluster, "version"))
     assert [status for status, _ in told] == ["fail", "pass"]
