@@ -63,7 +63,7 @@ demo: $(READY)
 
 test: packages lint
 	@echo "Running all tests"
-	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
+	@$(BIN)/python -m pytest -q -n $(WORKERS)
 
 lint: $(TEST_READY)
 	@echo "Linting: ruff, mypy --strict"

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from tests.daemon.serving import wait_for
 from tests.web.pages.scene import Scene, contest
 
 SHOTS = Path(__file__).parent / "screenshots"
@@ -41,6 +42,18 @@ def browser() -> Iterator[Browser]:
 
 
 Window = Callable[..., Page]
+
+
+def open_a_game(page: Page) -> None:
+    """The first of those that are listed, once there is one."""
+    link = page.locator("table a[href^='/games/']").first
+
+    def listed() -> bool:
+        page.goto("/games")
+        return link.count() > 0
+
+    wait_for(listed, "a game")
+    link.click()
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from playwright.sync_api import Page, expect
 
-from tests.web.pages.conftest import PHONE, Window
+from tests.web.pages.conftest import PHONE, Window, open_a_game
 from tests.web.pages.scene import Scene
 from tests.web.pages.test_visit import wait_for_ladder
 
@@ -67,8 +67,7 @@ def test_axe_finds_nothing(window: Window, keep: Keep, name: str) -> None:
 
 def test_axe_finds_nothing_in_a_replay(window: Window, keep: Keep) -> None:
     page = window()
-    page.goto("/games")
-    page.locator("table a[href^='/games/']").first.click()
+    open_a_game(page)
     expect(page.locator("#controls")).to_be_visible()
     page.keyboard.press("ArrowRight")
     assert complaints(page) == []

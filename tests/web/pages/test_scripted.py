@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.arena.playing import ROOT
 from tests.daemon.serving import serving
-from tests.web.pages.conftest import PATIENCE_MS
+from tests.web.pages.conftest import PATIENCE_MS, open_a_game
 from tests.web.pages.scene import page_url
 from tests.web.serving import Web
 from tests.web.serving import serving as web_serving
@@ -40,8 +40,7 @@ def test_the_rules_of_a_script_are_a_click_away(browser: Browser, tmp_path: Path
         expect(page.get_by_role("heading", level=1)).to_have_text("goofspiel")
         expect(page.get_by_role("main")).to_contain_text("Each player holds the bids 1 to 13")
         expect(page.get_by_role("table", name="Options of goofspiel")).to_contain_text("carry")
-        page.goto("/games")
-        page.locator("table a[href^='/games/']").first.click()
+        open_a_game(page)
         page.get_by_role("main").get_by_role("link", name="goofspiel").first.click()
         expect(page.get_by_role("heading", level=1)).to_have_text("goofspiel")
         context.close()

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from referee.rules.registry import BUNDLED
-from tests.web.pages.conftest import PATIENCE_MS, Window
+from tests.web.pages.conftest import PATIENCE_MS, Window, open_a_game
 from tests.web.pages.scene import SLOW, Scene
 
 Keep = Callable[[Page, str], None]
@@ -99,8 +99,7 @@ def scrub(page: Page, keep: Keep) -> None:
 
 def test_a_replay_without_scripts_is_the_whole_game(window: Window) -> None:
     page = window(script=False)
-    page.goto("/games")
-    page.locator("table a[href^='/games/']").first.click()
+    open_a_game(page)
     expect(page.locator("#controls")).to_be_hidden()
     assert page.locator("#steps > li:visible").count() > 2
     expect(page.locator("#ending")).to_be_visible()
