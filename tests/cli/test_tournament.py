@@ -232,12 +232,12 @@ def test_json_is_the_standings(tmp_path: Path) -> None:
 
 
 def test_the_live_view(tmp_path: Path) -> None:
-    words = ["tournament", "--bot", "random", "--bot", "lowest", "--games", 4000, "--out", "t"]
+    words = ["tournament", "--bot", "random", "--bot", "lowest", "--games", 40_000, "--out", "t"]
     status, seen = on_terminal(tmp_path, *words, width=100)
     assert status == 0
     shown = CONTROL.sub("", seen)
     assert "underdog, so far" in shown
-    assert re.search(r"playing ━+.* \d+/4000 \d+ games/s \d:\d\d:\d\d", shown)
+    assert re.search(r"playing ━+.* \d+/40000 \d+ games/s \d:\d\d:\d\d", shown)
     after = CONTROL.sub("", seen.rpartition("\x1b[2K")[2])
     assert after.lstrip().startswith("underdog: round-robin"), "the view is gone, the table stays"
 
