@@ -100,23 +100,19 @@ class Cluster:
     ) -> Future[Any] | None:
         """Have a station do something; an Answer follows, unless the line breaks. None where it has
         broken by now, which is told in a moment."""
-        client = self.client
-        future = self._submitted(call, *args, workers=[on.address])
+        client, future = self.client, self._submitted(call, *args, on=on)
         if client is None or future is None or client.loop is None:
             return None
         loop = client.loop
         future.add_done_callback(lambda done: loop.add_callback(self._bring, client, about, done))
         return future
 
-    def _submitted(
-        self, call: Callable[..., Any], *args: Any, workers: list[str] | None = None
-    ) -> Future[Any] | None:
+    def _submitted(self, call: Callable[..., Any], *args: Any, on: Station) -> Future[Any] | None:
         if self.client is None:
             return None
+        key = next(self._keys)
         try:
-            return self.client.submit(
-                call, *args, key=next(self._keys), workers=workers, pure=False
-            )
+            return self.client.submit(call, *args, key=key, workers=[on.address], pure=False)
         except Exception:  # dask has many words for a client that was closed a moment ago
             return None
 
@@ -218,7 +214,7 @@ class Cluster:
         for name, parcel in cargo.parcels.items():
             if name not in there:
                 # To itself, so that nobody waits for a machine that had it and stands still.
-                future = self._submitted(bytes, parcel.body, workers=[where.address])
+                future = self._submitted(bytes, parcel.body, on=where)
                 if future is None:
                     return  # The line is gone.
                 bodies[name] = future

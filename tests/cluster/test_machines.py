@@ -30,7 +30,7 @@ from tests.cluster.clustering import (
     stop,
     stored,
 )
-from tests.cluster.tournament import GAMES, same, under_way, words
+from tests.cluster.tournament import GAMES, ends_the_same, same, under_way, words
 from tests.daemon.serving import wait_for
 from tests.packages import works
 from tests.tournament.test_nothing_lost import games
@@ -75,9 +75,7 @@ def test_all_who_could_play_are_lost_and_others_come(
     wait_for(lambda: bots_on(cluster) or None, "the worker at work")
     cluster.processes[-1].kill()
     cluster.start_worker()
-    status, said = ended(process)
-    assert status == 0, said
-    same(tmp_path, alone)
+    ends_the_same(process, tmp_path, alone)
 
 
 def test_a_worker_process_that_is_killed_is_replaced(
@@ -87,9 +85,7 @@ def test_a_worker_process_that_is_killed_is_replaced(
     some_games(tmp_path / "t")
     [first] = wait_for(lambda: referees_on(cluster.processes[-1]) or None, "a worker process")
     os.kill(first, signal.SIGKILL)
-    status, said = ended(process)
-    assert status == 0, said
-    same(tmp_path, alone)
+    ends_the_same(process, tmp_path, alone)
 
 
 @contextlib.contextmanager
@@ -136,9 +132,7 @@ def test_where_every_machine_fails_it_ends_and_tells_how_to_go_on(
     assert f"{games_there} games in the store; go on with: referee tournament --resume t" in said
     assert f"no worker of {cluster.address} can play any more: " in said
     resume = ("--resume", "t", "--cluster", cluster.address)
-    status, said = ended(begin(tmp_path, *resume, "--sandbox", "none"))
-    assert status == 0, said
-    same(tmp_path, alone)
+    ends_the_same(begin(tmp_path, *resume, "--sandbox", "none"), tmp_path, alone)
 
 
 def test_a_machine_that_stands_still_with_a_result(
@@ -155,9 +149,7 @@ def test_a_machine_that_stands_still_with_a_result(
     os.kill(process.pid, signal.SIGCONT)
     some_games(tmp_path / "t", before)
     wait_for(lambda: bots_on(cluster) or None, "the other worker at work", 10)
-    status, said = ended(process)
-    assert status == 0, said
-    same(tmp_path, alone)
+    ends_the_same(process, tmp_path, alone)
 
 
 def test_a_machine_that_does_not_answer_from_the_start(
@@ -166,9 +158,7 @@ def test_a_machine_that_does_not_answer_from_the_start(
     mute = cluster.start_worker()
     all_joined(cluster, 2)
     stop(mute)
-    status, said = ended(begin(tmp_path, *words(bots, "--cluster", cluster.address)))
-    assert status == 0, said
-    same(tmp_path, alone)
+    ends_the_same(begin(tmp_path, *words(bots, "--cluster", cluster.address)), tmp_path, alone)
     [(status_told, reason)] = checks(tmp_path, cluster, "answer")
     assert status_told == "fail"
     assert "does not answer" in reason
@@ -228,9 +218,7 @@ def test_a_machine_that_joins_while_another_stands_still_is_sent_what_it_lacks(
     stop(still)
     cluster.processes[1].kill()
     cluster.start_worker(XDG_CACHE_HOME=str(tmp_path / "cache"))
-    status, said = ended(process)
-    assert status == 0, said
-    same(tmp_path, alone)
+    ends_the_same(process, tmp_path, alone)
 
 
 def test_a_machine_that_plays_nothing_does_not_end_the_wait_for_others(
@@ -245,9 +233,7 @@ def test_a_machine_that_plays_nothing_does_not_end_the_wait_for_others(
     time.sleep(1)
     assert process.poll() is None
     cluster.start_worker()
-    status, said = ended(process)
-    assert status == 0, said
-    same(tmp_path, alone)
+    ends_the_same(process, tmp_path, alone)
 
 
 @pytest.mark.skipif(not works("gcc"), reason="gcc or its C library is not installed")
@@ -329,9 +315,7 @@ def test_what_was_thrown_away_on_a_machine_is_sent_again(
     all_done(cluster)
     shutil.rmtree(cluster.folder / "referee/parcels")
     os.kill(process.pid, signal.SIGCONT)
-    status, said = ended(process)
-    assert status == 0, said
-    same(tmp_path, alone)
+    ends_the_same(process, tmp_path, alone)
 
 
 def test_processes_that_have_nothing_to_do_end(

@@ -24,7 +24,7 @@ from tests.cluster.clustering import (
     stored,
 )
 from tests.cluster.partition import cables
-from tests.cluster.tournament import GAMES, same, under_way, words
+from tests.cluster.tournament import GAMES, ends_the_same, same, under_way, words
 from tests.daemon.serving import wait_for
 from tests.tournament.test_nothing_lost import games
 
@@ -40,9 +40,7 @@ def pair(cluster: DaskCluster) -> DaskCluster:
 def test_the_same_bytes_as_alone(
     bots: Path, alone: Path, pair: DaskCluster, tmp_path: Path
 ) -> None:
-    status, said = ended(begin(tmp_path, *words(bots, "--cluster", pair.address)))
-    assert status == 0, said
-    same(tmp_path, alone)
+    ends_the_same(begin(tmp_path, *words(bots, "--cluster", pair.address)), tmp_path, alone)
     (four := tmp_path / "four").mkdir()
     assert referee(four, "tournament", *words(bots, "--jobs", 4)).status == 0
     same(four, alone)
@@ -52,9 +50,7 @@ def test_the_same_bytes_as_alone(
 
 
 def test_a_local_cluster(bots: Path, alone: Path, tmp_path: Path) -> None:
-    status, said = ended(begin(tmp_path, *words(bots, "--cluster", "local", "--jobs", 2)))
-    assert status == 0, said
-    same(tmp_path, alone)
+    ends_the_same(begin(tmp_path, *words(bots, "--cluster", "local", "--jobs", 2)), tmp_path, alone)
 
 
 def test_a_worker_that_is_killed(
@@ -63,9 +59,7 @@ def test_a_worker_that_is_killed(
     process = under_way(bots, pair, tmp_path)
     pair.processes[-1].kill()
     wait_for(lambda: len(bots_on(pair)) <= 2 or None, "its bots to end")
-    status, said = ended(process)
-    assert status == 0, said
-    same(tmp_path, alone)
+    ends_the_same(process, tmp_path, alone)
 
 
 def test_a_worker_that_joins_late(
@@ -75,9 +69,7 @@ def test_a_worker_that_joins_late(
     some_games(tmp_path / "t")
     cluster.start_worker()
     wait_for(lambda: len(bots_on(cluster)) == 4 or None, "both workers at work")
-    status, said = ended(process)
-    assert status == 0, said
-    same(tmp_path, alone)
+    ends_the_same(process, tmp_path, alone)
 
 
 def test_a_scheduler_that_is_started_anew(bots: Path, alone: Path, tmp_path: Path) -> None:
@@ -91,9 +83,7 @@ def test_a_scheduler_that_is_started_anew(bots: Path, alone: Path, tmp_path: Pat
         cluster.start_scheduler()
         cluster.start_worker()
         cluster.start_worker()
-        status, said = ended(process)
-    assert status == 0, said
-    same(tmp_path, alone)
+        ends_the_same(process, tmp_path, alone)
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])

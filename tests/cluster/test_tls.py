@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import referee
-from tests.cluster.clustering import DaskCluster, begin, ended
-from tests.cluster.tournament import same, words
+from tests.cluster.clustering import DaskCluster, begin
+from tests.cluster.tournament import ends_the_same, words
 from tests.daemon.serving import wait_for
 
 CONFIG = "DASK_DISTRIBUTED__COMM__"
@@ -52,9 +52,9 @@ def cluster(tmp_path: Path, keys: dict[str, str]) -> Iterator[DaskCluster]:
 def test_a_tournament_over_tls(
     bots: Path, alone: Path, cluster: DaskCluster, keys: dict[str, str], tmp_path: Path
 ) -> None:
-    status, said = ended(begin(tmp_path, *words(bots, "--cluster", cluster.address), **keys))
-    assert status == 0, said
-    same(tmp_path, alone)
+    ends_the_same(
+        begin(tmp_path, *words(bots, "--cluster", cluster.address), **keys), tmp_path, alone
+    )
     strange = configuration(*certificate(tmp_path, "stranger"))
     plain, lost = cluster.address.replace("tls", "tcp"), {f"{CONFIG}TLS__CLIENT__KEY": "no.key"}
     told = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from tests.cluster.clustering import DaskCluster, begin, bots_on, some_games
+from tests.cluster.clustering import DaskCluster, begin, bots_on, ended, some_games
 from tests.daemon.serving import wait_for
 from tests.tournament.test_nothing_lost import games, tables
 
@@ -22,6 +22,13 @@ def words(bots: Path, *more: object) -> list[object]:
 def same(folder: Path, alone: Path) -> None:
     assert tables(folder / "t") == tables(alone)
     assert games(folder / "t") == games(alone)
+
+
+def ends_the_same(process: subprocess.Popen[bytes], folder: Path, alone: Path) -> None:
+    """With the same games and the same tables as without a cluster."""
+    status, said = ended(process)
+    assert status == 0, said
+    same(folder, alone)
 
 
 def under_way(bots: Path, cluster: DaskCluster, folder: Path) -> subprocess.Popen[bytes]:
