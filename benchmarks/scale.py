@@ -60,11 +60,11 @@ ASSUMED = {
 def prepared(a: argparse.Namespace) -> dict[str, float]:
     """Before the first game: bots travel, are built and are started once."""
     one_copy_s = a.bots * a.bot_kb / 1e3 / a.line_mb_s
-    # Every worker of a machine fetches what it lacks, and they share what is to be built.
+    # Every worker is sent what it lacks; those of a machine share what is to be built.
     on_machine = min(a.workers, a.workers_a_machine)
     calls = max(a.bots * a.chunk_ms / 1e3, a.bots * a.start_s / 2 / a.workers)
     return {
-        "sending_s": one_copy_s * (1 + on_machine),
+        "sending_s": one_copy_s * a.workers,
         "building_s": a.bots * (a.unpack_ms / 1e3 + a.build_share * a.build_s / on_machine),
         "calling_s": calls,
     }
@@ -138,7 +138,7 @@ def worked_out(a: argparse.Namespace) -> dict[str, float]:
         **after,
         "store_gb": a.games * a.stored_bytes / 1e9,
         "network_gb": a.games * a.line_bytes / 1e9,
-        "sent_gb": a.bots * a.bot_kb / 1e6 * (1 + a.workers),
+        "sent_gb": a.bots * a.bot_kb / 1e6 * a.workers,
     }
 
 

@@ -44,8 +44,9 @@ EXAMPLES = """
 
     referee tournament tournaments/five.toml --store postgresql://db.example/contest
 
-Without `--bot` and `--bots`, the sample bots that play the variant meet. Everything can be written
-into a spec (TOML); what is given here goes over it. Ctrl-C loses nothing: `--resume` goes on.
+Without `--bot` and `--bots`, the sample bots that play the variant meet. Who plays what, and how,
+can be written into a spec (TOML); what is given here goes over it. Where it is played and kept is
+said here alone. Ctrl-C loses nothing: `--resume` goes on.
 
 With `--from-season`, the best of a season of the daemon's data (`--data`) meet, as they were handed
 in, with its variants and its clock; bots that connect from elsewhere are passed over.
