@@ -1,5 +1,7 @@
 # make demo   plays a tournament of the sample bots (sets everything up first)
 # make test   lint and all tests (sets everything up first)
+# make quick  lint and the tests that start no process, for every edit
+# make test-repeat       make test from clean clones, N=6 times, a third of them beside other load
 # make bench  the speed of the arena, as ratios to a bare pipe exchange
 # make bench-tournament  what a tournament costs beyond its games; a second worker; reports
 # make bench-store       a store of GAMES=1000000: writing, room, standings
@@ -22,11 +24,13 @@ READY := $(VENV)/.ready-demo
 TEST_READY := $(VENV)/.ready-test
 FUZZ_READY := $(VENV)/.ready-fuzz
 WORKERS ?= 4
+QUICK_WORKERS ?= 2
+N ?= 6
 SECONDS ?= 60
 GAMES ?= 1000000
 BOTS ?= 100
 
-.PHONY: help demo test test-full lint bench bench-tournament bench-rate bench-hall bench-viewers \
+.PHONY: help demo test quick test-repeat test-full lint bench bench-tournament bench-rate bench-hall bench-viewers \
   bench-archive bench-cluster bench-store bench-ratings \
   bench-confinement bench-full fuzz soak packages machine clean
 
@@ -64,6 +68,17 @@ demo: $(READY)
 test: packages lint
 	@echo "Running all tests"
 	@$(BIN)/python -m pytest -q -n $(WORKERS)
+
+# The rules, the protocol, games and their records, ratings, formats and specs.
+QUICK := tests/rules tests/protocol tests/ratings tests/records tests/ladder tests/test_clock.py \
+  tests/test_dialogue.py tests/test_layers.py $(addprefix tests/tournament/test_,round_robin.py \
+  swiss.py knockout.py matching.py lines.py plan.py spec.py reading.py override.py)
+
+quick: lint
+	@$(BIN)/python -m pytest -q -n $(QUICK_WORKERS) $(QUICK)
+
+test-repeat: $(TEST_READY)
+	@$(BIN)/python -m tests.repeat --runs $(N) --python $(PYTHON)
 
 lint: $(TEST_READY)
 	@echo "Linting: ruff, mypy --strict"

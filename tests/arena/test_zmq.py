@@ -12,8 +12,8 @@ from msgspec import structs
 from referee.bots.manifest import ZMQ, Bot, read_bot, sample_bots, sample_folder, usual_bots
 from referee.match import play_match
 from referee.rules.registry import BUNDLED
-from tests.arena.outside import wait_until
 from tests.arena.playing import ROOT, all_by_rules, all_lost, honest, play
+from tests.waiting import wait_for
 
 HALF_A_SECOND = "no answer within 550 ms (500 ms, grace 50 ms)"
 
@@ -153,12 +153,12 @@ def test_a_referee_that_is_killed_leaves_no_socket(tmp_path: Path) -> None:
     waiting = tmp_path / "endpoint"
     (tmp_path / "bot.toml").write_text(
         f'name = "late"\ntransport = "zmq"\ncommand = ["{sys.executable}", "-c", '
-        f'"{script}; time.sleep(60)", "{waiting}"]\n'
+        f'"{script}; time.sleep(600)", "{waiting}"]\n'
     )
     program = f"from referee.match import play_match; play_match({str(tmp_path)!r}, 'random')"
     with subprocess.Popen([sys.executable, "-c", program], cwd=tmp_path) as referee:
-        wait_until(lambda: waiting.exists() and waiting.read_text() != "", 30, "the bot starts")
+        wait_for(lambda: waiting.exists() and waiting.read_text(), "the bot to start")
         path = Path(waiting.read_text().removeprefix("ipc://"))
         assert path.is_socket()
         referee.kill()
-    wait_until(lambda: not path.parent.exists(), 10, "the folder is removed")
+    wait_for(lambda: not path.parent.exists(), "the folder to be removed")

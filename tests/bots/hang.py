@@ -17,7 +17,7 @@ how = sys.argv[1]
 
 def on_turn(turn: Message) -> None:
     if how == "silent":
-        time.sleep(60)
+        time.sleep(600)
     enough = time.monotonic() + 3
     while time.monotonic() < enough:
         say(b"\n" if how == "lines" else b" ")

@@ -19,7 +19,6 @@ import pytest
 from referee.workshop.check.report import Figures, Report, Step
 from tests.arena.playing import MARK, PROC, ROOT, left_of
 from tests.cli.running import (
-    PATIENCE_S,
     REFEREE,
     each,
     environment,
@@ -27,6 +26,7 @@ from tests.cli.running import (
     referee,
     refuses,
 )
+from tests.waiting import PATIENCE_S
 
 SLOW = ("--time", "20s", "--startup", "60s")
 """Limits that a good bot cannot miss on a busy machine."""
