@@ -52,8 +52,8 @@ def test_flood_to_stderr_is_the_bots_own_affair(tmp_path: Path) -> None:
 
 def test_flood_to_stderr_is_no_answer(tmp_path: Path) -> None:
     bots = bot("flood", "stderr only"), honest()
-    played = play(*bots, games=1, logs=tmp_path, time="300ms", grace_ms=50)
-    told = "no answer within 350 ms (300 ms, grace 50 ms); does it flush its output?"
+    played = play(*bots, games=1, logs=tmp_path, time="1s", grace_ms=50)
+    told = "no answer within 1050 ms (1000 ms, grace 50 ms); does it flush its output?"
     all_lost(played, "timeout", told)
     log = (tmp_path / "bad.stderr.txt").read_bytes()
     assert HEAD + TAIL < len(log) < HEAD + TAIL + 100
