@@ -48,6 +48,10 @@ class Run(NamedTuple):
     burn_us: int = 0
 
 
+HERE = "127.77.0.1"
+"""Loopback, and not the address from which others connect: a port found free stays free."""
+
+
 class Cluster:
     """A scheduler, and workers that join it one by one."""
 
@@ -55,15 +59,15 @@ class Cluster:
         self._folder = folder
         self._started: list[subprocess.Popen[bytes]] = []
         with socket.socket() as found:
-            found.bind(("127.0.0.1", 0))
+            found.bind((HERE, 0))
             self._port = found.getsockname()[1]
-        self._address = f"tcp://127.0.0.1:{self._port}"
+        self._address = f"tcp://{HERE}:{self._port}"
 
     def __enter__(self) -> Cluster:
         self._scheduler = self._start("dask_scheduler", "--port", str(self._port), "--no-show")
         # A coordinator gives up on a scheduler that is not there yet.
         for _ in range(600):
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self._port)):
+            with contextlib.suppress(OSError), socket.create_connection((HERE, self._port)):
                 break
             time.sleep(0.1)
         return self
@@ -77,7 +81,7 @@ class Cluster:
 
     def _start(self, module: str, *words: str) -> int:
         """The process."""
-        here = ("--host", "127.0.0.1", "--no-dashboard")
+        here = ("--host", HERE, "--no-dashboard")
         process = subprocess.Popen(
             [sys.executable, "-m", f"distributed.cli.{module}", *words, *here],
             cwd=self._folder,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import pty
 import re
@@ -14,39 +13,18 @@ import sys
 import termios
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from tests.arena.playing import MARK, ROOT, left_of
+from tests.cli.forking import ForkingProcess
 from tests.waiting import PATIENCE_S
 
 REFEREE = [sys.executable, "-c", "from referee.cli import main; main()"]
 BOT = ROOT / "tests/records/bot.py"
-ONE_AFTER_ANOTHER = """
-import gc, json, os, sys, tempfile
-import typer
-from referee.cli import build_app, main
-
-# What typer imports for the first command that it reads need not be imported for each.
-typer.main.get_command(build_app()).make_context("referee", ["variants"])
-gc.freeze()  # Nor need each of them tidy it all up.
-done = []
-for words in json.load(sys.stdin):
-    files = tempfile.TemporaryFile(), tempfile.TemporaryFile()
-    child = os.fork()
-    if child == 0:
-        os.dup2(files[0].fileno(), 1)
-        os.dup2(files[1].fileno(), 2)
-        sys.argv[1:] = words
-        main()
-    _, status = os.waitpid(child, 0)
-    texts = []
-    for file in files:
-        file.seek(0)
-        texts.append(file.read().decode())
-    done.append([os.waitstatus_to_exitcode(status), *texts])
-json.dump(done, sys.stdout)
-"""
+AT_START = ("PYTHON", "LD_", "LC_", "LANG")
+"""Variables that Python reads when it starts begin with one of these."""
 
 
 Mistakes = Mapping[str, tuple[Sequence[object], str]]
@@ -67,32 +45,33 @@ def environment(**more: str) -> dict[str, str]:
 
 def referee(folder: Path, *words: object, stdin: bytes = b"", **env: str) -> Done:
     """Run the command in this folder, and see that nothing of it is left."""
-    return Done(*_run(folder, [*REFEREE, *map(str, words)], stdin, env))
+    given = environment(**{MARK: (mark := uuid.uuid4().hex), **env})
+    texts = list(map(str, words))
+    if any(name.startswith(AT_START) for name in env):
+        done = subprocess.run(
+            [*REFEREE, *texts],
+            input=stdin,
+            capture_output=True,
+            cwd=folder,
+            env=given,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+        status, out, err = done.returncode, done.stdout, done.stderr
+    else:
+        status, out, err = forking_process().run(texts, folder, given, stdin)
+    assert left_of(mark) == []
+    return Done(status, out.decode(), err.decode())
+
+
+@cache
+def forking_process() -> ForkingProcess:
+    return ForkingProcess(environment())
 
 
 def each(folder: Path, commands: Sequence[Sequence[object]]) -> list[Done]:
-    """Run many commands, each in a process of its own that need not import everything anew."""
-    told = json.dumps([[str(word) for word in words] for words in commands]).encode()
-    status, out, err = _run(folder, [sys.executable, "-c", ONE_AFTER_ANOTHER], told, {})
-    assert (status, err) == (0, ""), err
-    return [Done(*done) for done in json.loads(out)]
-
-
-def _run(
-    folder: Path, command: list[str], stdin: bytes, env: dict[str, str]
-) -> tuple[int, str, str]:
-    mark = uuid.uuid4().hex
-    done = subprocess.run(
-        command,
-        input=stdin,
-        capture_output=True,
-        cwd=folder,
-        env=environment(**{MARK: mark, **env}),
-        timeout=PATIENCE_S,
-        check=False,
-    )
-    assert left_of(mark) == []
-    return done.returncode, done.stdout.decode(), done.stderr.decode()
+    """Run many commands, one after the other."""
+    return [referee(folder, *words) for words in commands]
 
 
 def succeeds(folder: Path, *words: object) -> str:
