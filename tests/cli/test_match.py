@@ -106,7 +106,7 @@ def test_faults_are_told(tmp_path: Path) -> None:
     assert lines[at + 1].startswith(
         "  bad, game 1, turn 3: illegal, a move is an integer, for example 5"
     )
-    assert '; it was sent the view {"round":2,"mine":{"numbers":[2,3,' in lines[at + 1]
+    assert '{"round":2,"mine":{"numbers":[2,3,' in lines[at + 1]
     assert '; it sent back {"id": 2, "move": "[/x] :dog: \\u001b[31m"}; ' in lines[at + 1]
     assert [line.split(":")[0] for line in lines[at + 1 : at + 4]] == [
         "  bad, game 1, turn 3",

@@ -53,7 +53,7 @@ def test_it_is_attested(spoilt: Record, script: str) -> None:
     assert list(replay(spoilt, script).tell()) == [
         "Game 1 of fragile: a against b",
         "",
-        "The game is void: the referee or the variant's script failed; not rated "
+        "The game is … the referee or the variant's script failed; not rated "
         "(ZeroDivisionError: one is too little at fragile.py:9).",
     ]
 
