@@ -20,6 +20,11 @@ class Naming:
     def __repr__(self) -> str:
         return f"Naming({', '.join(map(repr, self.facts))})"
 
+    @classmethod
+    def of(cls, told: str) -> Naming:
+        """The facts of a sentence in which … stands for words that are tested elsewhere."""
+        return cls(*told.split("…"))
+
     @property
     def pattern(self) -> str:
         """As a regular expression. A fact is not found inside a longer word or number."""

@@ -68,5 +68,5 @@ def test_a_tournament_over_tls(
     assert [done.status for done in told] == [3, 2, 2]
     assert "certificate verify failed" in told[0].err
     assert "dask's configuration requires encryption" in told[1].err
-    assert "distributed.comm.tls.client.key is no.key, and there is no such file" in told[2].err
+    assert "distributed.comm.tls.client.key is no.key, and" in told[2].err
     assert all(len(done.err.splitlines()) == 1 for done in told)

@@ -291,8 +291,5 @@ def test_where_something_else_listens(tmp_path: Path) -> None:
         port = mute.getsockname()[1]
         done = referee(tmp_path, "doctor", "--cluster", f"tcp://127.0.0.1:{port}")
     assert (done.status, done.out) == (3, "")
-    assert (
-        f"no dask scheduler answers at tcp://127.0.0.1:{port}: what listens there said nothing"
-        in done.err
-    )
+    assert f" tcp://127.0.0.1:{port}: what listens there said nothing" in done.err
     assert len(done.err.splitlines()) == 1

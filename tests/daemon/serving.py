@@ -17,6 +17,7 @@ from referee.store.database import Store
 from referee.store.house import House
 
 T = TypeVar("T")
+HALL_ENDED = "the hall has ended"
 PATIENCE_S = 60.0
 """Far longer than anything takes, for machines that do other things too."""
 

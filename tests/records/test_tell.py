@@ -20,7 +20,7 @@ class Told(NamedTuple):
 
 def expected(line: str) -> str | Naming:
     """The line itself; … stands for words that are tested where they are written."""
-    return Naming(*line.split("…")) if "…" in line else line
+    return Naming.of(line) if "…" in line else line
 
 
 STORIES = {

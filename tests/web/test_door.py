@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 import pytest
 
+from tests.facts import Naming
 from tests.web.contest import Contest
 from tests.web.serving import Reply, Web, serving
 from tests.web.test_words import said
@@ -43,7 +44,7 @@ def test_a_wrong_token_gives_the_form_again(own: Contest) -> None:
     with serving(own.data) as web:
         wrong = log_in(web, "0" * 32, "/submit")
         assert wrong.status == 401
-        assert said(wrong) == "This token is not known."
+        assert said(wrong) == Naming("This token", "not known.")
         text = wrong.body.decode()
         assert 'name="token"' in text
         assert 'name="next" value="/submit"' in text
