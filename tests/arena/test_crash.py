@@ -100,7 +100,7 @@ def test_exit_between_games() -> None:
 
 def test_exit_in_the_middle_of_a_line() -> None:
     played = play(bot("crash", "half"), honest(), games=1)
-    (fault,) = all_lost(played, "crash", "the bot exited with status 6 in the middle of a line")
+    (fault,) = all_lost(played, "crash", Naming("exited with status 6", "line"))
     assert fault.received == '{"id":1,"mo'
 
 

@@ -23,10 +23,10 @@ SINCE_THE_LAST_TURN = Naming(FLOOD_BYTES, "last turn")
     [
         ("newlines", SINCE_THE_LAST_TURN),
         ("line", SINCE_THE_LAST_TURN),
-        ("garbage", f"more than {FLOOD_BYTES} bytes that nobody asked for"),
+        ("garbage", Naming(f"more than {FLOOD_BYTES} bytes that nobody", "asked for")),
     ],
 )
-def test_flood(how: str, detail: str | Naming) -> None:
+def test_flood(how: str, detail: Naming) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     played = play(bot("flood", how), honest(), games=1)
     for fault in all_lost(played, "flood", detail):

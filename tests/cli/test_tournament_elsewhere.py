@@ -147,7 +147,7 @@ def test_what_has_no_meaning_for_a_daemon(tmp_path: Path) -> None:
                 r"dir.toml, line 2: bots_dir is a folder here: name bots of the ladder in bots",
             ),
             "out": ((*NOWHERE, "--out", "file"), "file is taken; give --out another folder"),
-            "url": (("tournament", "--daemon", "ftp://x"), "'ftp://x' is no address of a daemon.*"),
+            "url": (("tournament", "--daemon", "ftp://x"), "'ftp://x' is no address .*"),
             "variant": ((*NOWHERE, "--variant", "no"), 'unknown variant "no".*'),
         },
     )

@@ -139,7 +139,7 @@ GARBLED = {
     "two objects": (as_packed({"id": 1, "move": 5}) * 2, "something follows the map"),
     "id text": (as_packed({"id": "1", "move": 5}), "id is a string where"),
     "no move": (as_packed({"id": 1}), "an answer without"),
-    "empty": (b"\x80", "an object with neither"),
+    "empty": (b"\x80", "an object with"),
     "unknown type": (as_packed({"type": "chat"}), 'type is "chat"; '),
     "hello": (as_packed({"type": "hello"}), "a hello where move, resign, pong is due"),
     "JSON": (

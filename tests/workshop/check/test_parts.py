@@ -69,7 +69,7 @@ def test_lines_are_put_together(cut: int) -> None:
         ("[1, 2]", NO_OBJECT, None),
         ('hi {"type": "hello"}', NOT_ALONE, None),
         ('sent {"type": "bye"}', NO_OBJECT, None),
-        ('{"depth": 3}', "an object with neither .*", None),
+        ('{"depth": 3}', "an object with .*", None),
         ('{"id": "5", "move": 3}', "id is a string where .*", "answer"),
         ("{'id': 5, 'move': 3}", "not JSON .*", "answer"),
         ('{"id": 5, "move": 3, "move": 4}', 'the key "move" appears twice', "answer"),
