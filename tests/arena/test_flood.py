@@ -23,7 +23,7 @@ SINCE_THE_LAST_TURN = Naming(FLOOD_BYTES, "last turn")
     [
         ("newlines", SINCE_THE_LAST_TURN),
         ("line", SINCE_THE_LAST_TURN),
-        ("garbage", Naming(f"more than {FLOOD_BYTES} bytes that nobody", "asked for")),
+        ("garbage", Naming(f"more than {FLOOD_BYTES} bytes that nobody asked", "for")),
     ],
 )
 def test_flood(how: str, detail: Naming) -> None:

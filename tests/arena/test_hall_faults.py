@@ -314,7 +314,7 @@ def test_one_that_does_not_read_is_away_and_its_memory_is_bounded() -> None:
         host.until(stuffed)
         host.until(lambda: bool(host.departed()))
         ((_, why),) = host.departed()
-        assert why == Naming("does not read what is sent", "within 400 ms")
+        assert why == Naming("bot does not read what is sent to it", "within 400 ms")
         assert resident_bytes() - before < 60_000_000
         still_plays(host)
 

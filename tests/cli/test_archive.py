@@ -85,7 +85,7 @@ def test_what_cannot_be_archived_is_said_in_a_sentence(folder: Path) -> None:
                 "tournaments/duel .*: it does not exist",
             ),
             "nowhere": (("archive", "1", "--out", "a/b"), ".* folder a"),
-            "cut": (("verify", "empty.gz"), "empty.gz: the compressed file .*"),
+            "cut": (("verify", "empty.gz"), "empty.gz: the compressed file is cut .*"),
             "folder": (("verify", "t"), "t is a tournament, where a file of records is due: .*"),
         },
         state=contents,

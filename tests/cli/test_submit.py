@@ -110,7 +110,7 @@ def test_what_is_refused(served: tuple[Web, contest.Contest], tmp_path: Path) ->
     web, _ = served
     bot_folder(tmp_path / "mine", "mine")
     to = ("--to", web.url)
-    assert "the token of" in sentence(referee(tmp_path, "submit", "mine", *to))
+    assert "needs the token of" in sentence(referee(tmp_path, "submit", "mine", *to))
     wrong = referee(tmp_path, "submit", "mine", *to, "--token", "0" * 32)
     assert sentence(wrong) == Naming("token", "not known")
     told = sentence(referee(tmp_path, "submit", "nothing", *to))

@@ -135,7 +135,7 @@ def test_what_has_no_meaning_for_a_daemon(tmp_path: Path) -> None:
             "bots": ((*NOWHERE, "--bots", "bots"), "with --daemon: --bots is a folder .*"),
             "one": (
                 (*NOWHERE, "--bot", "random"),
-                "a tournament needs two bots .*, not .* alone",
+                "a tournament needs two .*bots or more, not .* alone",
             ),
             "resume": ((*NOWHERE, "--resume", "x"), "with --daemon: --resume is for .*"),
             "plan": ((*NOWHERE, "--plan"), "with --daemon: --plan is for .*"),
@@ -147,7 +147,10 @@ def test_what_has_no_meaning_for_a_daemon(tmp_path: Path) -> None:
                 r"dir.toml, line 2: bots_dir is a folder here: name bots of the ladder in bots",
             ),
             "out": ((*NOWHERE, "--out", "file"), "file is taken; give --out another folder"),
-            "url": (("tournament", "--daemon", "ftp://x"), "'ftp://x' is no address .*"),
+            "url": (
+                ("tournament", "--daemon", "ftp://x"),
+                "'ftp://x' is no .*address of a daemon.*",
+            ),
             "variant": ((*NOWHERE, "--variant", "no"), 'unknown variant "no".*'),
         },
     )

@@ -29,7 +29,9 @@ while time.process_time() < 20:
     pass
 return ""
 """
-OUT_OF_CPU = Naming("the bot used up the seconds", "time that its limit cpu gives and was killed")
+OUT_OF_CPU = Naming(
+    "the bot used up the seconds of", "processor time that its limit cpu gives and was killed"
+)
 
 
 def first_fault(bot: Bot, confinement: Confinement, **terms: object) -> Fault:
@@ -61,7 +63,7 @@ def test_a_runtime_that_gets_no_threads() -> None:
     few = replace(confined, limits=Limits(processes=4))
     fault = first_fault(find_bot("highest-node"), few, startup_ms=1500)
     if fault.code == "no_hello":  # some end at once instead, and say why themselves
-        assert fault.detail == Naming("it may have 4 processes and threads", "enough?")
+        assert fault.detail == Naming("it may have 4 processes", "and threads at most", "enough?")
 
 
 def test_a_silent_bot_is_told_what_it_has_little_of(tmp_path: Path) -> None:

@@ -111,6 +111,7 @@ def test_a_manifest_asks_for_less_and_never_for_more() -> None:
         ("env = {LEVEL = true}", "env.LEVEL must be text in quotes, not true"),
         ("env.LEVEL.A = 3", "env.LEVEL must be text in quotes, not a table"),
         ("build = [1]", "a list of texts, and 1 is none"),
+        ("build = [2]", "build must be a "),
     ],
 )
 def test_a_manifest_with_a_mistake(tmp_path: Path, line: str, told: str) -> None:

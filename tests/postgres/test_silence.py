@@ -27,7 +27,7 @@ from tests.store.sample import BOTS, PAIRINGS, VALUES, games
 from tests.tournament.test_nothing_lost import gone, hear
 
 GAMES = 100
-NO_ANSWER = "has not answered for"
+NO_ANSWER = "the server has not answered for"
 SHORT_S = 8
 """Longer than a signal is held back."""
 IMPATIENT = f"""
@@ -89,7 +89,7 @@ def test_a_tournament_ends_in_a_sentence_and_goes_on(postgres: Server, tmp_path:
             _, err = process.communicate(timeout=PATIENCE_S)
         assert process.returncode == 3, err
         (told,) = [line for line in err.decode().splitlines() if line.startswith("referee: ")]
-        silent = f"was lost: the server {NO_ANSWER} {SHORT_S} s; "
+        silent = f"was lost: {NO_ANSWER} {SHORT_S} s; "
         assert silent in told
     assert gone(mark)
     goes_on(tmp_path)

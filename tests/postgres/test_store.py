@@ -138,7 +138,7 @@ def test_a_folder_that_cannot_say_so_leaves_nothing_on_the_server(
     tmp_path: Path, postgres: Server
 ) -> None:
     Store.create(tmp_path / NAME, VALUES, BOTS).close()
-    with pytest.raises(BadStore, match=r"already holds .* in tournament\.db"):
+    with pytest.raises(BadStore, match=r"already .*holds a tournament in tournament\.db"):
         new_store(tmp_path / NAME)
     assert tournaments_in(read_address(postgres.url())) == []
 
@@ -196,7 +196,7 @@ def test_refusals_are_one_sentence(tmp_path: Path, postgres: Server) -> None:
             "was reached, and refuses: database \"no ne\" does not exist; createdb -E UTF8 'no ne'",
         ),
         f"{plain}#six": (BadStore, f"holds no tournament six; it holds broken, {NAME}$"),
-        f"{plain}#another": (BadStore, "not a tournament, .* another program"),
+        f"{plain}#another": (BadStore, "not a tournament, but .* another program"),
         f"{plain}#broken": (BadStore, "is damaged"),
         f"{postgres.url('poor')}#{NAME}": (
             StoreRefused,

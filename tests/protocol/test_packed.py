@@ -146,8 +146,8 @@ GARBLED = {
         b'{"id":1,"move":5}',
         "JSON where MessagePack is due; keep to the encoding of your hello",
     ),
-    "print": (b"hello world", "no MessagePack map"),
-    "nothing": (b"", "no MessagePack map"),
+    "print": (b"hello world", "no MessagePack map where an object"),
+    "nothing": (b"", "no MessagePack map where an object"),
     "never given": (as_packed({"id": 2, "move": 5}), "id 2 was never given"),
 }
 

@@ -76,7 +76,7 @@ def test_a_bot_that_had_no_turn() -> None:
     bots = bot("crash", "idle"), honest(seconds=2)
     (record,) = play(*bots, variant="duel", games=1, options={"first": "seat0"}, pin=False).records
     (fault,) = record.faults()
-    assert " sent nothing, the other was to move; " in fault_line(record, fault)
+    assert "was sent nothing, the other was to move; " in fault_line(record, fault)
 
 
 def hostile() -> Record:

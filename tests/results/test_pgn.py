@@ -87,7 +87,7 @@ WRONG: dict[str, tuple[str | bytes, str | Naming]] = {
     "open tag": ('[White "a]\n', 'line 1: "[White "a]" is no tag; a tag is [Name "value"]'),
     "moves": ("\n1. e4 e5 1-0\n", "line 2: moves, and no tags before them"),
     "moves before": ("1. e4\n" + GAME, "line 1: moves, and no tags before them"),
-    "comment": (GAME + "{ x\n", Naming("line 8: a comment", "not end")),
+    "comment": (GAME + "{ x\n", Naming("line 8: a comment that begins here", "not end")),
     "not UTF-8": (
         GAME.replace('"a"', '"ä"').encode("latin-1"),
         Naming("line 2: not UTF-8"),

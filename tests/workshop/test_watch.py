@@ -283,7 +283,10 @@ def test_a_script_that_fails(tmp_path: Path) -> None:
     words = ("watch", "random", "lowest", "-v", script, "--time", "60s")
     done = referee(tmp_path, *words, "--option", "bug=apply")
     assert done.status == 4
-    assert re.fullmatch(r"referee: .*: ZeroDivisionError: a bug in apply .*\n", done.err)
+    assert re.fullmatch(
+        r"referee: the variant failed, nobody loses .*: ZeroDivisionError: a bug in apply .*\n",
+        done.err,
+    )
     assert done.out.count("The game was spoilt by no bot and is played again.") == 2
     unwritten = referee(tmp_path, *words[:3], "--records", "/dev/full", "--time", "60s")
     assert sentence(unwritten._replace(out=""), 3) == f"/dev/full: {os.strerror(errno.ENOSPC)}"

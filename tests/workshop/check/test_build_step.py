@@ -95,7 +95,7 @@ def test_a_build_that_fails(folder: Path) -> None:
     ]
     assert lines[22].startswith("                … 22 more lines in ")
     not_tried = "----  22 steps            not tried: "
-    assert lines[23] == Naming(not_tried, "has to be built first (start, hello, flush, ")
+    assert lines[23] == Naming(not_tried, "bot has to be built first (start, hello, flush, ")
     assert lines[24:] == ["made: 1 of 23 steps failed: build."]
 
     as_json = check(folder, "--json")

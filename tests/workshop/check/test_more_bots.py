@@ -133,7 +133,10 @@ def test_a_command_that_is_not_there() -> None:
         ("Chatty", f'no_hello: no hello within 3s, but "loading..." came: {NO_OBJECT}'),
         (
             "NoLineEnd",
-            Naming('no_hello: no hello within 3s, but "loading..." came', "line"),
+            Naming(
+                'no_hello: no hello within 3s, but "loading..." came, without the end',
+                "of its line",
+            ),
         ),
         ("Half", "no_hello: no hello within 3s, but a message that is not complete"),
         ("Pongs", 'no_hello: {"type": "pong"} came before the hello'),
@@ -298,5 +301,5 @@ def test_a_bot_cannot_name_a_script(tmp_path: Path) -> None:
     report = check(named, variants=None)
     assert report.failed == [f"variant {script}"]
     told = step(report, f"variant {script}").detail
-    assert "is a path, where the name" in told
+    assert told == Naming("is a path, where the name of", "a variant is due")
     assert not marker.exists()
