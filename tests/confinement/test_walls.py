@@ -166,7 +166,8 @@ def test_what_it_may_send_in_a_turn_is_a_limit(tmp_path: Path) -> None:
     )
     fault = records[0].fault
     assert fault is not None
-    assert (fault.code, fault.detail) == ("flood", Naming(10_000, "last turn"))
+    assert fault.code == "flood"
+    assert fault.detail == Naming(10_000, "last turn")
 
 
 @walls

@@ -117,5 +117,6 @@ def test_bad_input_is_told_in_one_sentence(house: Path, postgres: Server) -> Non
 def test_a_list_says_where_there_is_nothing_to_read(house: Path, postgres: Server) -> None:
     url = postgres.url("norights")
     shown, as_json = each(house, [["standings", url], ["standings", url, "--json"]])
-    assert shown == (0, "", Naming(url, "no tournament"))
+    assert (shown.status, shown.out) == (0, "")
+    assert shown.err == Naming(url, "no tournament")
     assert as_json == (0, "[]\n", "")

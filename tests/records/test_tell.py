@@ -129,7 +129,7 @@ def test_the_story_of_a_game(variant: str) -> None:
     lines = told(variant)
     rest = iter(lines)
     for line in STORIES[variant].lines.splitlines():
-        assert expected(line) in rest, "\n".join(lines)
+        assert any(each == expected(line) for each in rest), "\n".join(lines)
     assert "\n\n\n" not in "\n".join(lines)
 
 
@@ -189,5 +189,5 @@ def test_the_story_of_a_fault(name: str) -> None:
     lines = list(replay(faulty(name)).tell())
     rest = iter(lines)
     for line in FAULTS[name].splitlines():
-        assert expected(line) in rest, "\n".join(lines)
+        assert any(each == expected(line) for each in rest), "\n".join(lines)
     assert list(rest) == []
