@@ -7,8 +7,8 @@ good. What is written in capitals alone (SQL, HTTP) is no prose.
 
 To comply, leave the sentence to the test of the module that writes it. Elsewhere assert what is
 stable: the type of the error and its fields, the status, the code, and the facts that the sentence
-must name (the option, the file, the line, the value). Where tests of one subject need the same
-words, give the words a name and share it.
+must name (the option, the file, the line, the value; `Naming` of tests/facts.py compares them).
+Where tests of one subject need the same words, give the words a name and share it.
 """
 
 from __future__ import annotations
@@ -73,10 +73,13 @@ def _quoted() -> Iterator[tuple[str, str]]:
 
 def _strings(tree: ast.AST) -> Iterator[str]:
     """The string constants of some code, but for its docstrings."""
-    alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in alone:
-            yield node.value
+    alone = set()
+    for node in ast.walk(tree):  # A statement comes before what is in it.
+        match node:
+            case ast.Expr(value):
+                alone.add(id(value))
+            case ast.Constant(str(text)) if id(node) not in alone:
+                yield text
 
 
 def _phrases(text: str) -> set[Phrase]:

@@ -18,7 +18,7 @@ from referee.record import Record
 from referee.store.database import Store
 from referee.verifying import verify
 from tests.arena.hosting import Bot
-from tests.cli.running import refuses
+from tests.cli.running import no_duration, refuses
 from tests.daemon.serving import (
     HALL_ENDED,
     PATIENCE_S,
@@ -202,6 +202,6 @@ def test_what_cannot_be_meant_is_refused_before_anything_is_made(tmp_path: Path)
                 )
                 for number in ("nan", "inf", "-1.0")
             },
-            "time": (("serve", "--time", "soon"), "time: 'soon' .*"),
+            "time": (("serve", "--time", "soon"), f"time: {no_duration('soon')}"),
         },
     )

@@ -28,6 +28,7 @@ from tests.cli.running import (
     REFEREE,
     each,
     environment,
+    no_duration,
     on_terminal,
     planned,
     referee,
@@ -303,8 +304,8 @@ def test_what_is_refused(tmp_path: Path) -> None:
                 r"duel-wall does not play underdog; .*",
             ),
             "variant": (("watch", "a=b", "c=d", "-v", "x"), r".* variant 'x'.*"),
-            "time": (("watch", "random", "lowest", "--time", "x"), r"'x' .*"),
-            "pause": (("watch", "random", "lowest", "--pause", "x"), r"'x' .*"),
+            "time": (("watch", "random", "lowest", "--time", "x"), no_duration("x")),
+            "pause": (("watch", "random", "lowest", "--pause", "x"), no_duration("x")),
             "seed": (("watch", "random", "lowest", "--seed", ""), r"a seed is .*"),
             "records": (
                 ("watch", "random", "lowest", "--records", "-"),
