@@ -197,7 +197,7 @@ def test_a_build_is_a_list_of_words(tmp_path: Path, build: str) -> None:
 def test_a_folder_that_changes_meanwhile_is_not_taken_for_what_it_was(tmp_path: Path) -> None:
     bot = a_bot(tmp_path / "bot", "cp source bot", source="one")
     (tmp_path / "bot" / "source").write_text("two", "utf-8")
-    with pytest.raises(BadBot, match=r"has changed .*since it was read"):
+    with pytest.raises(BadBot, match="since it was read"):
         built(bot, cache=tmp_path / "cache")
     (tmp_path / "bot" / "source").write_text("one", "utf-8")
     ready = built(bot, cache=tmp_path / "cache")

@@ -26,7 +26,7 @@ DETAILS: dict[str, str | Naming] = {
     "bad UTF-8": "not UTF-8: byte 0xff at position 16",
     "60,000 brackets": "nested deeper than 32 levels",
     "30,000 pairs of brackets": "nested deeper than 32 levels",
-    "70,000 bytes": "a line of 70027 bytes; the limit is 65536",
+    "70,000 bytes": Naming("a line of 70027 bytes", 65_536),
 }
 
 

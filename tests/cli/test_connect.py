@@ -153,7 +153,7 @@ def test_a_bot_that_does_not_start(tmp_path: Path) -> None:
             said = envoy.said()
         assert re.fullmatch(
             r"referee: x does not start: the bot exited with status 2; its stderr ends: .*nofile"
-            r".*No such file.* \(all .*of it is in referee-logs/x.stderr.txt\)\n",
+            r".*No such file.* \(.* of it is in referee-logs/x.stderr.txt\)\n",
             said,
         ), said
 

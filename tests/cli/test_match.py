@@ -275,9 +275,9 @@ MANIFESTS = {
     "empty": ("", r"object missing required field name"),
     "broken": ("name = ", r"Invalid value \(at end of document\)"),
     "unknown": ('name = "a"\ncomand = ["b"]', r"unknown key 'comand'; did you mean command\?"),
-    "text": ('name = "a"\ncommand = "b"', r"command must be a .* texts, not 'b'"),
-    "none": ('name = "a"\ncommand = []', r"command must be a .*list of words, for example .*"),
-    "nul": ('name = "a"\ncommand = ["b", "\\u0000"]', r"command must be a .* words, .*"),
+    "text": ('name = "a"\ncommand = "b"', r"command must be .* texts, not 'b'"),
+    "none": ('name = "a"\ncommand = []', r"command must be .* list of words, for example .*"),
+    "nul": ('name = "a"\ncommand = ["b", "\\u0000"]', r"command must be .* words, .*"),
     "env": ('name = "a"\ncommand = ["b"]\nenv = {"c=d" = "e"}', r"env cannot set 'c=d' to 'e'"),
     "many": ('name = "a"\ncommand = ["b"]\ngames_at_once = 0', r"games_at_once must be 1 to 10000"),
     "zmq": (

@@ -47,7 +47,7 @@ BAD: dict[str, tuple[bytes, str | Naming]] = {
     "deep objects": (b'{"a":' * 100_000, "nested deeper than 32 levels"),
     "20 MB": (
         b'{"game":"' + b"x" * 20_000_000 + b'"}',
-        "a line of 20000011 bytes; the limit is 16777216",
+        Naming("a line of 20000011 bytes", 16_777_216),
     ),
     "only spaces inside": (b"   x", "not JSON (expecting value at column 4)"),
 }

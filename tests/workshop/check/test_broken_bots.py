@@ -33,7 +33,7 @@ CASES: dict[str, tuple[str, str, set[str]]] = {
         set(),
     ),
     "output Pretty": ("output", r"garbled: .* spread over \d lines; .*", set()),
-    "output NoLineEnd": ("output", r"garbled: a message without the .*end of its line; .*", set()),
+    "output NoLineEnd": ("output", r"garbled: .* end of its line; .*", set()),
     "reading Prefix": ("key order", r"crash: the bot exited with status 1 \(difference, .*", set()),
     "reading LastLegal": (
         "unknown fields",
