@@ -1,8 +1,10 @@
 # make demo   plays a tournament of the sample bots (sets everything up first)
 # make test   lint and all tests (sets everything up first)
+# make quick  lint and the tests that start no process, for every edit
+# make test-repeat       make test from clean clones, N=6 times, a third of them beside other load
 # make bench  the speed of the arena, as ratios to a bare pipe exchange
 # make bench-tournament  what a tournament costs beyond its games; a second worker; reports
-# make bench-store       a store of GAMES=1000000: writing, room, standings
+# make bench-store       a store of GAMES=1000000 by BOTS=100: writing, room, standings
 # make bench-rate        `referee rate` against a plain read of the same file
 # make bench-ratings     a rating of 1,000 to 10,000 bots: time and memory
 # make bench-confinement what confinement costs per answer and per start
@@ -11,6 +13,7 @@
 # make bench-cluster     what a cluster brings, and what its coordinator pays for a chunk and a game
 # make bench-viewers     what 500 viewers and 200 page views a second cost the games of a daemon
 # make bench-archive     how fast the archive of 300,000 games is made and opens in a browser
+# make bench-… SMALL=1   any of these for seconds, as the tests run it; its figures mean nothing
 # make test-full         the tests of confinement in a small virtual machine, at level full
 # make fuzz              fuzzes what strangers send and write, SECONDS=60 for each target
 # make soak              honest, broken and hostile bots for SECONDS=60, and what is left of them
@@ -22,11 +25,13 @@ READY := $(VENV)/.ready-demo
 TEST_READY := $(VENV)/.ready-test
 FUZZ_READY := $(VENV)/.ready-fuzz
 WORKERS ?= 4
+QUICK_WORKERS ?= 2
+N ?= 6
 SECONDS ?= 60
-GAMES ?= 1000000
-BOTS ?= 100
+# What every benchmark is given: nothing, or its small size.
+SIZE := $(if $(SMALL),--small)
 
-.PHONY: help demo test test-full lint bench bench-tournament bench-rate bench-hall bench-viewers \
+.PHONY: help demo test quick test-repeat test-full lint bench bench-tournament bench-rate bench-hall bench-viewers \
   bench-archive bench-cluster bench-store bench-ratings \
   bench-confinement bench-full fuzz soak packages machine clean
 
@@ -65,6 +70,17 @@ test: packages lint
 	@echo "Running all tests"
 	@$(BIN)/python -m pytest -q -n $(WORKERS)
 
+# The rules, the protocol, games and their records, ratings, formats and specs.
+QUICK := tests/rules tests/protocol tests/ratings tests/records tests/ladder tests/test_clock.py \
+  tests/test_dialogue.py tests/test_layers.py $(addprefix tests/tournament/test_,round_robin.py \
+  swiss.py knockout.py matching.py lines.py plan.py spec.py reading.py override.py)
+
+quick: lint
+	@$(BIN)/python -m pytest -q -n $(QUICK_WORKERS) $(QUICK)
+
+test-repeat: $(TEST_READY)
+	@$(BIN)/python -m tests.repeat --runs $(N) --python $(PYTHON)
+
 lint: $(TEST_READY)
 	@echo "Linting: ruff, mypy --strict"
 	@$(BIN)/ruff check --quiet .
@@ -76,34 +92,35 @@ packages: $(TEST_READY)
 	@$(BIN)/python -m tests.packages
 
 bench: $(READY)
-	@$(BIN)/python benchmarks/bench.py
+	@$(BIN)/python -m benchmarks.bench $(SIZE)
 
 bench-tournament: $(READY)
-	@$(BIN)/python benchmarks/tournament.py
+	@$(BIN)/python -m benchmarks.tournament $(SIZE)
 
 bench-store: $(READY)
-	@$(BIN)/python benchmarks/store.py --games $(GAMES) --bots $(BOTS)
+	@$(BIN)/python -m benchmarks.store $(SIZE) \
+	  $(if $(GAMES),--games $(GAMES)) $(if $(BOTS),--bots $(BOTS))
 
 bench-rate: $(READY)
-	@$(BIN)/python benchmarks/rate.py
+	@$(BIN)/python -m benchmarks.rate $(SIZE)
 
 bench-ratings: $(READY)
-	@$(BIN)/python benchmarks/ratings.py
+	@$(BIN)/python -m benchmarks.ratings $(SIZE)
 
 bench-confinement: $(READY)
-	@$(BIN)/python benchmarks/confinement.py
+	@$(BIN)/python -m benchmarks.confinement $(SIZE)
 
 bench-hall: $(READY)
-	@$(BIN)/python benchmarks/hall.py
+	@$(BIN)/python -m benchmarks.hall $(SIZE)
 
 bench-cluster: $(TEST_READY)
-	@$(BIN)/python benchmarks/cluster.py
+	@$(BIN)/python -m benchmarks.cluster $(SIZE)
 
 bench-viewers: $(READY)
-	@$(BIN)/python benchmarks/viewers.py
+	@$(BIN)/python -m benchmarks.viewers $(SIZE)
 
 bench-archive: packages
-	@$(BIN)/python benchmarks/archive.py
+	@$(BIN)/python -m benchmarks.archive $(SIZE)
 
 fuzz: $(FUZZ_READY)
 	@$(BIN)/python -m fuzz.run $(TARGET) --seconds $(SECONDS)
@@ -122,7 +139,7 @@ test-full: machine
 
 bench-full: machine
 	@$(BIN)/python tests/vm/run_in_vm.py --timeout 3000 \
-	  $(BIN)/python benchmarks/confinement.py --games 200
+	  $(BIN)/python -m benchmarks.confinement $(or $(SIZE),--games 200)
 
 clean:
 	rm -rf $(VENV) dist build benchmarks/bin .fuzz .mypy_cache .ruff_cache .pytest_cache .hypothesis

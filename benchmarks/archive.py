@@ -11,7 +11,6 @@ the call to the moment when the page has drawn itself and can be used.
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import json
 import random
@@ -27,6 +26,7 @@ import msgspec
 from msgspec.structs import replace
 from playwright.sync_api import Browser, sync_playwright
 
+from benchmarks.sizes import SizeParser
 from referee.arena.bookkeeper import Bookkeeper
 from referee.arena.game import Game, Setting
 from referee.bots.manifest import Bot
@@ -43,15 +43,13 @@ from referee.tournament.spec import Spec
 
 BOTS = 12
 WEEKS = 3
-PLAYED = 200
-"""Games of each variant that are really played."""
 AIM_S = 2.0
 """To open any page."""
 READY = "document.documentElement.dataset.ready === 'yes'"
 STARTED = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
 
-def played(variant: str) -> list[Record]:
+def played(variant: str, games: int) -> list[Record]:
     """Real games, with random moves."""
     setting = Setting(
         variant=build_variant(variant, {}),
@@ -63,7 +61,7 @@ def played(variant: str) -> list[Record]:
     chance = random.Random(variant)
     books = Bookkeeper(setting)
     found = []
-    for order in pairing_games("bench", variant, "a", "b", PLAYED, hidden_chance=False):
+    for order in pairing_games("bench", variant, "a", "b", games, hidden_chance=False):
         game = Game(order, setting, BankClock(setting.clock))
         table = game.table
         while table.verdict is None:
@@ -75,8 +73,8 @@ def played(variant: str) -> list[Record]:
     return found
 
 
-def write_season(folder: Path, games: int) -> int:
-    """A season of about so many games; how many it has."""
+def write_season(folder: Path, games: int, real: int) -> int:
+    """A season of about so many games, so many of each variant real ones; how many it has."""
     names = [f"bot-{number} v1" for number in range(1, BOTS + 1)]
     spec = Spec(name="ladder", variants=tuple(BUNDLED), prior=True)
     values = {
@@ -101,7 +99,7 @@ def write_season(folder: Path, games: int) -> int:
     )
     with Store.create(folder, values, rows) as store:
         for variant in BUNDLED:
-            records = itertools.cycle(played(variant))
+            records = itertools.cycle(played(variant, real))
             for first, second in pairs:
                 number = next(numbers)
                 row = PairingRow(number, 1, variant, first + 1, second + 1, each)
@@ -157,9 +155,9 @@ def opened_s(browser: Browser, page: Path, repeats: int) -> float:
     return statistics.median(found)
 
 
-def measure(folder: Path, games: int, repeats: int) -> dict[str, float]:
+def measure(folder: Path, games: int, real: int, repeats: int) -> dict[str, float]:
     began = time.perf_counter()
-    count = write_season(folder / "season", games)
+    count = write_season(folder / "season", games, real)
     written = time.perf_counter()
     made: Made = make_archive(folder / "season", folder / "archive", Wish(season="1"))
     archived = time.perf_counter()
@@ -189,12 +187,13 @@ def measure(folder: Path, games: int, repeats: int) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--games", type=int, default=300_000)
-    parser.add_argument("--repeats", type=int, default=5)
-    asked = parser.parse_args()
+    parser = SizeParser(__doc__)
+    parser.add_size("--games", 300_000, 660)
+    parser.add_size("--played", 200, 5, about="games of each variant that are really played")
+    parser.add_size("--repeats", 5, 1)
+    asked = parser.sizes()
     with tempfile.TemporaryDirectory() as folder:
-        figures = measure(Path(folder), asked.games, asked.repeats)
+        figures = measure(Path(folder), asked.games, asked.played, asked.repeats)
     print(f"{figures['games']:,} games written in {figures['write_s']} s")
     print(f"archived in {figures['archive_s']} s: {figures['pieces']} pieces, ", end="")
     print(f"{figures['bytes'] / 1e6:.0f} MB")

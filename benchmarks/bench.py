@@ -16,16 +16,18 @@ slices around which it was more than DISTURBED slower than its best are left out
 
 from __future__ import annotations
 
-import argparse
 import json
+import os
 import shutil
 import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Generator
 from pathlib import Path
 from typing import NamedTuple
 
+from benchmarks.sizes import SizeParser
 from referee.arena.core import take_core
 from referee.arena.game import Setting
 from referee.arena.slot import House, Slot
@@ -36,17 +38,15 @@ from referee.rules.registry import build_variant
 from referee.schedule import pairing_games
 
 HERE = Path(__file__).parent
+ROOT = HERE.parent
 BIN = HERE / "bin"
-EXCHANGES = 5_000
-SLICE_S = 0.08
-PLENTY = 200_000
-"""Games, more than a slot ever plays here."""
 DISTURBED = 1.15
 ENOUGH = 9
 TARGETS = {"single": 2.5, "many": 1.0}
 
 
 def build() -> None:
+    """Compile what has changed. A program appears whole, since others may build or run it now."""
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
         sys.exit("bench: a C compiler is needed; on Debian: apt-get install gcc libc6-dev")
@@ -54,12 +54,14 @@ def build() -> None:
     for source in HERE.glob("*.c"):
         target = BIN / source.stem
         if not target.exists() or target.stat().st_mtime < source.stat().st_mtime:
-            command = [compiler, "-O2", "-Wall", "-o", str(target), str(source)]
+            unfinished = BIN / f"{source.stem}.{os.getpid()}"
+            command = [compiler, "-O2", "-Wall", "-o", str(unfinished), str(source)]
             subprocess.run(command, check=True)
+            unfinished.replace(target)
 
 
-def floor_us() -> float:
-    command = [str(BIN / "floor"), str(EXCHANGES), str(BIN / "echo")]
+def floor_us(exchanges: int) -> float:
+    command = [str(BIN / "floor"), str(exchanges), str(BIN / "echo")]
     return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
@@ -75,14 +77,16 @@ def yardstick_us() -> float:
 class Stream:
     """A pairing that plays on and on, looked at for a slice of time now and then."""
 
-    def __init__(self, bots: tuple[Bot, Bot], at_once: int) -> None:
+    def __init__(self, bots: tuple[Bot, Bot], at_once: int, games: int, slice_s: float) -> None:
+        """`games` are more than it ever plays."""
         setting = Setting(
             variant=build_variant("underdog", {}),
             clock=read_clock("1s"),
             players=(bots[0].name, bots[1].name),
             bots=(BotInfo("", ""), BotInfo("", "")),
         )
-        orders = pairing_games("bench", "underdog", *setting.players, PLENTY, hidden_chance=False)
+        orders = pairing_games("bench", "underdog", *setting.players, games, hidden_chance=False)
+        self.slice_s = slice_s
         self.records = Slot(bots, setting, House(at_once=at_once)).play(orders)
         self.slice_us()  # the start of the bots, and the first games of all
 
@@ -90,7 +94,7 @@ class Stream:
         """Microseconds per answer, from one finished game to a later one."""
         kept: list[Record] = []
         began = time.perf_counter()
-        until = began + SLICE_S
+        until = began + self.slice_s
         for record in self.records:
             kept.append(record)
             if (now := time.perf_counter()) > until:
@@ -99,6 +103,11 @@ class Stream:
             if record.fault is not None:
                 sys.exit(f"bench: a bot was at fault: {record.fault}")
         return (now - began) * 1e6 / sum(len(record.moves) for record in kept)
+
+    def close(self) -> None:
+        """End its bots."""
+        assert isinstance(self.records, Generator)
+        self.records.close()
 
 
 class Measurement(NamedTuple):
@@ -114,8 +123,8 @@ class Quiet(NamedTuple):
     yardstick: float
 
 
-def quiet() -> Quiet:
-    return Quiet(floor_us(), yardstick_us())
+def quiet(exchanges: int) -> Quiet:
+    return Quiet(floor_us(exchanges), yardstick_us())
 
 
 def undisturbed(measurements: list[Measurement], best: float) -> list[Measurement]:
@@ -134,31 +143,35 @@ def c_bots() -> tuple[Bot, Bot]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--repeats", type=int, default=60, help="slices of each kind")
-    arguments = parser.parse_args()
+    parser = SizeParser(__doc__)
+    parser.add_size("--repeats", 60, 1, about="slices of each kind")
+    parser.add_size("--slice-ms", 80, 5, about="milliseconds of a slice")
+    parser.add_size("--exchanges", 5_000, 200, about="of the floor, around each slice")
+    parser.add_size("--games", 200_000, 2_000, about="more than are played of any kind")
+    arguments = parser.sizes()
     build()
     core = take_core()
     pinned = f"pinned to core {core.core}" if core else "NOT pinned: no core could be had"
     print(f"referee bench: {arguments.repeats} repeats, {pinned}", flush=True)
     python = (find_bot("random"), find_bot("highest"))
+    games, slice_s = arguments.games, arguments.slice_ms / 1000
     streams = {
-        "single": Stream(c_bots(), 1),
-        "many": Stream(c_bots(), 64),
-        "python": Stream(python, 64),
-        "python_single": Stream(python, 1),
+        "single": Stream(c_bots(), 1, games, slice_s),
+        "many": Stream(c_bots(), 64, games, slice_s),
+        "python": Stream(python, 64, games, slice_s),
+        "python_single": Stream(python, 1, games, slice_s),
     }
     taken: dict[str, list[Measurement]] = {name: [] for name in streams}
-    before = quiet()
+    before = quiet(arguments.exchanges)
     for _ in range(arguments.repeats):
         for name, stream in streams.items():
             took = stream.slice_us()
-            after = quiet()
+            after = quiet(arguments.exchanges)
             floor = (before.floor + after.floor) / 2
             taken[name].append(Measurement(took, floor, max(before.yardstick, after.yardstick)))
             before = after
     for stream in streams.values():
-        stream.records.close()
+        stream.close()
     best = min(each.yardstick for measurements in taken.values() for each in measurements)
     kept = {name: undisturbed(measurements, best) for name, measurements in taken.items()}
     used, made = sum(map(len, kept.values())), len(streams) * arguments.repeats

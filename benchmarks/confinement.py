@@ -12,13 +12,12 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import statistics
 import time
 
-from bench import BIN, build
-
+from benchmarks.bench import BIN, build
+from benchmarks.sizes import SizeParser
 from referee.arena.core import take_core
 from referee.arena.game import Setting
 from referee.arena.player import Player, Upkeep
@@ -82,7 +81,7 @@ def start_ms(confinement: Confinement, repeats: int) -> float:
     return statistics.median(took)
 
 
-def measured(level: Level, games: int, repeats: int) -> dict[str, float]:
+def measured(level: Level, games: int, repeats: int, starts: int) -> dict[str, float]:
     """Everything about one level, printed as it comes."""
     plain = Confinement(level=level)
     frozen = Confinement(level=level, freeze=True)
@@ -93,17 +92,18 @@ def measured(level: Level, games: int, repeats: int) -> dict[str, float]:
             result[f"{name}{kind}_ratio"] = round(value, 3)
             aim = f"aim {AIM_RATIO:.2f}" if not name else "no aim"
             print(f"  {name}{kind:8} {value:5.2f} × none   {aim}", flush=True)
-    none_ms, ms = start_ms(UNCONFINED, 4 * repeats), start_ms(plain, 4 * repeats)
+    none_ms, ms = start_ms(UNCONFINED, starts), start_ms(plain, starts)
     result["start_ms"] = round(ms - none_ms, 2)
     print(f"  a start {ms:.1f} ms, {ms - none_ms:+.1f} ms to none   aim +{AIM_MS:.0f}", flush=True)
     return result
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--repeats", type=int, default=7)
-    parser.add_argument("--games", type=int, default=1_000, help="games per measurement")
-    arguments = parser.parse_args()
+    parser = SizeParser(__doc__)
+    parser.add_size("--repeats", 7, 1)
+    parser.add_size("--games", 1_000, 2, about="games per measurement")
+    parser.add_size("--starts", 28, 2, about="of a bot, at each level")
+    arguments = parser.sizes()
     build()
     core = take_core()
     print(f"referee bench-confinement: {arguments.repeats} repeats, pinned: {core is not None}")
@@ -111,7 +111,9 @@ def main() -> None:
     for level in (Level.FULL, Level.STANDARD):
         if holds(level):
             print(f"level {level}, {len(findings(level))} checks pass")
-            result[level.value] = measured(level, arguments.games, arguments.repeats)
+            result[level.value] = measured(
+                level, arguments.games, arguments.repeats, arguments.starts
+            )
         else:
             lacking = why_not(level)
             assert lacking is not None

@@ -1,6 +1,6 @@
 """One tournament on a cluster, with what its coordinator did between its first chunk and its last.
 
-    python benchmarks/coordinating.py ADDRESS SPEC FOLDER SCHEDULER_PID
+    python -m benchmarks.coordinating ADDRESS SPEC FOLDER SCHEDULER_PID
 
 A program of its own for cluster.py: the process that it measures is the coordinator and nothing
 else, since scheduler and workers are processes of their own. The last line is one JSON object.
@@ -29,7 +29,7 @@ from referee.tournament.crew import Crew
 from referee.tournament.spec import Spec
 
 
-class Waiting(SimpleQueue):
+class Waiting(SimpleQueue[Any]):
     """What the coordinator waits at when it has nothing to do."""
 
     waited_s = 0.0
@@ -63,7 +63,7 @@ class Watch:
             commit(store)
             self._committed_s += time.perf_counter() - began
 
-        Store.commit = timed
+        setattr(Store, "commit", timed)  # noqa: B010  mypy forbids assignment to a method
 
     def follow(self, crew: Crew) -> Crew:
         hear = crew.hear
@@ -81,7 +81,7 @@ class Watch:
                     self._last = self._now()
                     self._first = self._first or self._last
 
-        crew.hear = heard
+        setattr(crew, "hear", heard)  # noqa: B010
         return crew
 
     def _now(self) -> dict[str, float]:
@@ -117,7 +117,7 @@ def cpu_s_of(process: int) -> float:
 def main() -> None:
     address, text, folder, scheduler = sys.argv[1:]
     spec = msgspec.json.decode(text, type=Spec)
-    cluster.SimpleQueue = Waiting
+    setattr(cluster, "SimpleQueue", Waiting)  # noqa: B010
     watch = Watch(int(scheduler))
     watch.commits()
     with cluster.cluster_at(address, None) as there:

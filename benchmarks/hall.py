@@ -16,7 +16,6 @@ Machines are noisy, so the two are measured in turns, and the medians of the rat
 
 from __future__ import annotations
 
-import argparse
 import gc
 import itertools
 import json
@@ -28,6 +27,7 @@ from typing import NamedTuple
 
 import zmq
 
+from benchmarks.sizes import SizeParser
 from referee.arena.game import Setting
 from referee.arena.hall import Hall
 from referee.arena.happenings import HallTerms, Match, MatchOver, Played, Refused
@@ -185,12 +185,12 @@ def hall(bots: int, games: int, answers: int) -> Measurement:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--repeats", type=int, default=7)
-    parser.add_argument("--answers", type=int, default=30_000, help="per measurement")
-    parser.add_argument("--bots", type=int, default=200)
-    parser.add_argument("--games", type=int, default=50)
-    arguments = parser.parse_args()
+    parser = SizeParser(__doc__)
+    parser.add_size("--repeats", 7, 1)
+    parser.add_size("--answers", 30_000, 400, about="per measurement")
+    parser.add_size("--bots", 200, 12)
+    parser.add_size("--games", 50, 4, about="at once")
+    arguments = parser.sizes()
     bots, games, answers = arguments.bots, arguments.games, arguments.answers
     taken = []
     for _ in range(arguments.repeats):

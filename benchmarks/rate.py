@@ -1,6 +1,6 @@
 """`referee rate` against a plain read of the same CSV file with Python's csv module.
 
-    python benchmarks/rate.py
+    make bench-rate
 
 Both are whole processes, from the start of Python to its end: `for row in csv.reader(file): pass`,
 and `python -m referee rate FILE --json` with everything that it imports, reads, computes and
@@ -12,7 +12,6 @@ those of any package are once it has been used, whatever PYTHONDONTWRITEBYTECODE
 
 from __future__ import annotations
 
-import argparse
 import csv
 import json
 import os
@@ -25,9 +24,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
+from benchmarks.sizes import SizeParser
+
 ROOT = Path(__file__).parents[1]
-SIZES = {"small": (10, 100_000), "large": (1_000, 1_000_000)}
-"""Players and games."""
 TARGET = 3.0
 TARGET_MB = 500
 READ = """
@@ -130,22 +129,24 @@ def show(name: str, found: Measured) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="The speed of referee rate.")
-    parser.add_argument("--repeats", type=int, default=9)
+    parser = SizeParser(__doc__)
+    parser.add_size("--repeats", 9, 1)
+    parser.add_size("--games", [100_000, 1_000_000], [100, 1_000], nargs=2, about="in both files")
+    parser.add_size("--players", [10, 1_000], [10, 20], nargs=2, about="in both files")
     parser.add_argument("--pairs", action="store_true", help="also with a column of pairs")
-    options = parser.parse_args()
+    options = parser.sizes()
+    sizes = list(zip(("small", "large"), options.players, options.games, strict=True))
     figures: dict[str, float] = {}
     peak = 0.0
     with tempfile.TemporaryDirectory() as folder:
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-        os.environ["PYTHONPYCACHEPREFIX"] = str(Path(folder) / "compiled")
         empty = Path(folder) / "empty.csv"
         empty.touch()
         measure(empty, 1)  # The first start compiles.
         start = measure(empty, options.repeats)
         show("start alone", start)
         for pairs in (False, True) if options.pairs else (False,):
-            for size, (players, games) in SIZES.items():
+            for size, players, games in sizes:
                 name = f"{size}_pairs" if pairs else size
                 path = Path(folder) / f"{name}.csv"
                 write_games(path, players, games, pairs=pairs)

@@ -10,23 +10,27 @@ many thousands.
 
 from __future__ import annotations
 
-import argparse
 import json
 import resource
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 
+from benchmarks.sizes import SizeParser
 from referee.ratings.counts import Counts, count
 from referee.ratings.games import Games
 from referee.ratings.rating import rate_counts
 
-SIZES = (1_000, 2_000, 4_000, 10_000)
+USUAL = [1_000, 2_000, 4_000, 10_000]
+SMALL = [60, 90]
 MET = 20
 """Opponents of a bot: 10,000 bots in 100,000 pairs."""
 PAIRS_OF_GAMES = 5
+ROOT = Path(__file__).parents[1]
+HERE = (sys.executable, "-m", "benchmarks.ratings", "--here")
 SPREAD = 200.0
 """Elo."""
 
@@ -70,18 +74,18 @@ def measure(bots: int, met: int) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--bots", type=int, nargs="+", default=SIZES)
+    parser = SizeParser(__doc__)
+    parser.add_size("--bots", USUAL, SMALL, nargs="+")
     parser.add_argument("--met", type=int, default=MET, help="opponents of a bot")
     parser.add_argument("--here", action="store_true", help="in this process: one size")
-    asked = parser.parse_args()
+    asked = parser.sizes()
     if asked.here:
         print(json.dumps(measure(asked.bots[0], asked.met)))
         return
     found = []
     for bots in asked.bots:
-        words = [sys.executable, __file__, "--here", "--bots", str(bots), "--met", str(asked.met)]
-        done = subprocess.run(words, stdout=subprocess.PIPE, check=True)
+        words = [*HERE, "--bots", str(bots), "--met", str(asked.met)]
+        done = subprocess.run(words, cwd=ROOT, stdout=subprocess.PIPE, check=True)
         found.append(json.loads(done.stdout))
         print(f"  {found[-1]}", flush=True)
     print(json.dumps(found))

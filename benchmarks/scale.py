@@ -1,6 +1,6 @@
 """A tournament that nobody can try out: 10,000 bots and 100,000,000 games, worked out.
 
-    python benchmarks/scale.py [--workers 200] …
+    python -m benchmarks.scale [--workers 200] …
 
 Bots are sent to every machine and built there, and each is started once. Then discrete events, a
 chunk at a time: workers play, the scheduler hands on, results go over one line to the coordinator,

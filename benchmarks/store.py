@@ -26,6 +26,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from benchmarks.sizes import SizeParser
 from referee.store.buckets import pack_by_seat
 from referee.store.database import Store
 from referee.store.oldest import used_bytes
@@ -92,10 +93,14 @@ def pairs_of(bots: int, met: int | None) -> list[tuple[int, int]]:
 
 
 def fill(
-    folder: Path, games: int, pairs: list[tuple[int, int]], bots: int, store_url: str | None
+    folder: Path,
+    games: int,
+    pairs: list[tuple[int, int]],
+    bots: int,
+    bodies: list[bytes],
+    store_url: str | None = None,
 ) -> dict[str, float]:
-    """These pairings of so many bots, with so many games."""
-    bodies = real_records(600)
+    """These pairings of so many bots, with so many games, whose records are these."""
     decoded = [msgspec.msgpack.decode(body) for body in bodies]
     times = [
         pack_by_seat([seat for seat, _ in record["moves"]], record["spent_us"])
@@ -148,7 +153,7 @@ def standings_s(folder: Path, *words: str) -> float:
     return time.perf_counter() - began
 
 
-def record_us(folder: Path, asked: int = 500) -> float:
+def record_us(folder: Path, asked: int) -> float:
     """One record of a game somewhere."""
     draw = random.Random(2)
     with Store.read(folder) as store:
@@ -165,26 +170,30 @@ def measure(folder: Path, asked: argparse.Namespace) -> dict[str, float]:
     found: dict[str, float] = {"bots": asked.bots}
     if not holds_tournament(folder):
         pairs = pairs_of(asked.bots, asked.met)
-        found |= fill(folder, asked.games, pairs, asked.bots, asked.store)
+        bodies = real_records(asked.records)
+        found |= fill(folder, asked.games, pairs, asked.bots, bodies, asked.store)
     with Store.read(folder) as store:
         found["games"] = sum(store.counts().values())
         found["bytes_a_game"] = used_bytes(store) / found["games"]
         found["pairings"] = len(store.pairings())
-    found["standings_s"] = min(standings_s(folder) for _ in range(3))
+    found["standings_s"] = min(standings_s(folder) for _ in range(asked.repeats))
     found["standings_json_s"] = standings_s(folder, "--json")
     found["standings_peak_mb"] = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-    found["record_us"] = record_us(folder)
+    found["record_us"] = record_us(folder, asked.reads)
     return found
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--games", type=int, default=1_000_000)
-    parser.add_argument("--bots", type=int, default=100)
+    parser = SizeParser(__doc__)
+    parser.add_size("--games", 1_000_000, 600)
+    parser.add_size("--bots", 100, 4)
+    parser.add_size("--records", 600, 20, about="real games whose records are stored")
+    parser.add_size("--repeats", 3, 1, about="of the standings as text")
+    parser.add_size("--reads", 500, 20, about="of one record")
     parser.add_argument("--met", type=int, help="opponents of a bot; all others, if not said")
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--store", metavar="URL")
-    asked = parser.parse_args()
+    asked = parser.sizes()
     if asked.keep is not None:
         found = measure(asked.keep, asked)
     else:

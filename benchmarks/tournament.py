@@ -13,7 +13,6 @@ The arena alone is measured before and after each tournament, in the same run: m
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import pty
@@ -25,8 +24,8 @@ import tempfile
 import threading
 import time
 
-from bench import BIN, build
-
+from benchmarks.bench import BIN, ROOT, build
+from benchmarks.sizes import SizeParser
 from referee.arena.core import take_core
 from referee.arena.game import Setting
 from referee.arena.slot import House, Slot
@@ -36,19 +35,8 @@ from referee.record import BotInfo
 from referee.rules.registry import build_variant
 from referee.schedule import pairing_games
 
-BOTS = 8
 BURN_US = 2000
-CHILD = """
-import sys, msgspec
-from referee.cli.watching import LiveView
-from referee.tournament.begin import play_tournament
-from referee.tournament.spec import Spec
-
-spec = msgspec.json.decode(sys.argv[1], type=Spec)
-with LiveView() as screen:
-    result = play_tournament(spec, sys.argv[2], listener=screen)
-print(msgspec.json.encode(result).decode())
-"""
+LIVE = (sys.executable, "-m", "benchmarks.live_tournament")
 
 
 def arena_us(games: int) -> float:
@@ -86,7 +74,8 @@ def tournament(bots: int, games: int, jobs: int, burn_us: int = 0) -> dict[str, 
     drain.start()
     try:
         done = subprocess.run(
-            [sys.executable, "-c", CHILD, json.dumps(spec), f"{folder}/t"],
+            [*LIVE, json.dumps(spec), f"{folder}/t"],
+            cwd=ROOT,
             stdout=subprocess.PIPE,
             stderr=slave,
             check=True,
@@ -94,7 +83,7 @@ def tournament(bots: int, games: int, jobs: int, burn_us: int = 0) -> dict[str, 
     finally:
         os.close(slave)
         shutil.rmtree(folder)
-    result: dict[str, float] = json.loads(done.stdout)
+    result: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     return result
 
 
@@ -107,32 +96,33 @@ def _drain(master: int) -> None:
         pass
 
 
-def overhead(games: int) -> float:
+def overhead(bots: int, games: int, alone: int) -> float:
     """The ratio of (a)."""
-    before = arena_us(20_000)
-    result = tournament(BOTS, games, jobs=1)
-    after = arena_us(20_000)
+    before = arena_us(alone)
+    result = tournament(bots, games, jobs=1)
+    after = arena_us(alone)
     us = (result["took_s"] - result["starting_s"]) * 1e6 / result["new"]
     print(f"  arena {before:.1f} and {after:.1f}, tournament {us:.1f} µs a game", flush=True)
     return us / ((before + after) / 2)
 
 
-def second_worker(games: int) -> float:
-    """The ratio of (b)."""
-    rates = []
-    for jobs in (1, 2, 2, 1):
-        result = tournament(4, games, jobs, BURN_US)
-        rates.append(result["new"] / (result["took_s"] - result["starting_s"]))
-    print(f"  one worker {rates[0]:.0f} and {rates[3]:.0f}, ", end="")
-    print(f"two {rates[1]:.0f} and {rates[2]:.0f} games/s", flush=True)
-    return (rates[1] + rates[2]) / (rates[0] + rates[3])
+def second_worker(bots: int, games: int, turns: list[int]) -> float:
+    """The ratio of (b), from as many turns with one worker as with two."""
+    rates: dict[int, list[float]] = {1: [], 2: []}
+    for jobs in turns:
+        result = tournament(bots, games, jobs, BURN_US)
+        rates[jobs].append(result["new"] / (result["took_s"] - result["starting_s"]))
+    one, two = (" and ".join(f"{rate:.0f}" for rate in rates[jobs]) for jobs in (1, 2))
+    print(f"  one worker {one}, two {two} games/s", flush=True)
+    return sum(rates[2]) / sum(rates[1])
 
 
-def reading_s(games: int) -> dict[str, float]:
+def reading_s(bots: int, games: int) -> dict[str, float]:
     """The seconds of (c)."""
     with tempfile.TemporaryDirectory(prefix="referee-bench-") as folder:
-        named = [f"--bot=c{number}={BIN / 'bot'}" for number in range(5)]
-        terms = ("--games", str(games // 10), "--out", "t", "--sandbox", "none")
+        named = [f"--bot=c{number}={BIN / 'bot'}" for number in range(bots)]
+        pairings = bots * (bots - 1) // 2
+        terms = ("--games", str(games // pairings), "--out", "t", "--sandbox", "none")
         quietly(folder, "tournament", *named, *terms)
         took = {}
         for command in ("standings", "report"):
@@ -155,23 +145,32 @@ def quietly(folder: str, *words: str) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--games", type=int, default=10_000, help="games a pairing in (a)")
-    parser.add_argument("--stored", type=int, default=100_000, help="games in (c)")
-    arguments = parser.parse_args()
+    parser = SizeParser(__doc__)
+    parser.add_size("--repeats", 3, 1)
+    parser.add_size("--bots", 8, 2, about="bots in (a)")
+    parser.add_size("--games", 10_000, 50, about="games a pairing in (a)")
+    parser.add_size("--alone", 20_000, 200, about="games of the arena alone in (a)")
+    parser.add_size("--thinkers", 4, 2, about="bots in (b)")
+    parser.add_size("--thinking-games", 100, 4, about="games a pairing in (b)")
+    parser.add_size("--turns", [1, 2, 2, 1], [1, 2], nargs="+", about="workers in (b), in turn")
+    parser.add_size("--stored-bots", 5, 2, about="bots in (c)")
+    parser.add_size("--stored", 100_000, 20, about="games in (c)")
+    arguments = parser.sizes()
     build()
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     print(f"referee bench-tournament: {arguments.repeats} repeats, {cores} cores")
     result: dict[str, object] = {"cores": cores}
     print("(a) a tournament against the arena alone; aim: at most 1.25")
-    ratios = [overhead(arguments.games) for _ in range(arguments.repeats)]
+    field = (arguments.bots, arguments.games, arguments.alone)
+    ratios = [overhead(*field) for _ in range(arguments.repeats)]
     result["tournament_ratio"] = round(statistics.median(ratios), 3)
     print("(b) two workers against one, bots that burn 2 ms a move; aim: at least 1.6")
-    gains = [second_worker(max(arguments.games // 100, 2)) for _ in range(arguments.repeats)]
+    thinking = (arguments.thinkers, arguments.thinking_games, arguments.turns)
+    gains = [second_worker(*thinking) for _ in range(arguments.repeats)]
     result["jobs2_ratio"] = round(statistics.median(gains), 3)
     print("(c) standings and report; aim: under 10 s")
-    result.update({name: round(took, 2) for name, took in reading_s(arguments.stored).items()})
+    took_s = reading_s(arguments.stored_bots, arguments.stored)
+    result.update({name: round(took, 2) for name, took in took_s.items()})
     print(json.dumps(result))
 
 

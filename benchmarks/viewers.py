@@ -37,6 +37,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from benchmarks.sizes import SizeParser
 from referee.record import Record
 from referee.store.connect import FILE
 from referee.store.database import Store
@@ -45,8 +46,9 @@ from referee.store.house import House
 AIM = 1.10
 PAGES = ("/", "/games", "/bots", "/bots/bot%201", "/live", "/rules", "/api/v1/standings")
 PATIENCE_S = 60.0
-SETTLE_S = 1.0
 LOWEST = 19
+ROOT = Path(__file__).parents[1]
+AUDIENCE = (sys.executable, "-m", "benchmarks.viewers", "--audience")
 BOTS = r"""
 import collections, json, sys, time, zmq
 endpoint, think_s, tokens = sys.argv[1], float(sys.argv[2]), json.loads(sys.argv[3])
@@ -184,7 +186,8 @@ def watching(url: str, viewers: int, views_per_s: float) -> Iterator[list[Served
     """With an audience; at the end the list has what it was served."""
     host, _, port = url.removeprefix("http://").rpartition(":")
     process = subprocess.Popen(
-        [sys.executable, __file__, "--audience", host, port, str(viewers), str(views_per_s)],
+        [*AUDIENCE, host, port, str(viewers), str(views_per_s)],
+        cwd=ROOT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         preexec_fn=lambda: os.nice(LOWEST) and None,
@@ -207,8 +210,8 @@ def watching(url: str, viewers: int, views_per_s: float) -> Iterator[list[Served
 
 
 @contextlib.contextmanager
-def playing(data: Path, bots: int, think_s: float) -> Iterator[str]:
-    """A daemon whose bots play: the address of its pages."""
+def playing(data: Path, bots: int, think_s: float, warm: int) -> Iterator[str]:
+    """A daemon whose bots have played some games and play on: the address of its pages."""
     with House.open(data) as house:
         names = [f"bot {number}" for number in range(1, bots + 1)]
         tokens = {name: house.bots.new_token(name, by="the benchmark") for name in names}
@@ -229,7 +232,7 @@ def playing(data: Path, bots: int, think_s: float) -> Iterator[str]:
         endpoint = _said(daemon, log, r"Bots connect to (\S+)")
         words = (endpoint, str(think_s), json.dumps(tokens))
         crowd = subprocess.Popen([sys.executable, "-c", BOTS, *words])
-        _wait(lambda: _games(data) > 100, "games", log)
+        _wait(lambda: _games(data) > warm, "games", log)
         yield url
     finally:
         if crowd is not None:
@@ -300,12 +303,12 @@ def measured(arguments: argparse.Namespace, data: Path) -> tuple[list[Stretch], 
     served: list[Served] = []
 
     def stretch(*, watched: bool) -> None:
-        time.sleep(SETTLE_S)
+        time.sleep(arguments.settle)
         began = time.time()
         time.sleep(arguments.seconds)
         stretches.append(Stretch(began, time.time(), watched))
 
-    with playing(data, arguments.bots, arguments.think_ms / 1000) as url:
+    with playing(data, arguments.bots, arguments.think_ms / 1000, arguments.warm) as url:
         stretch(watched=False)
         for _ in range(arguments.repeats):
             with watching(url, arguments.viewers, arguments.views) as told:
@@ -318,7 +321,7 @@ def measured(arguments: argparse.Namespace, data: Path) -> tuple[list[Stretch], 
 def report(arguments: argparse.Namespace, stretches: list[Stretch], served: list[Served]) -> None:
     """For people, and in the last line for programs."""
     slower, later = [], []
-    watched_s = arguments.seconds + SETTLE_S
+    watched_s = arguments.seconds + arguments.settle
     print("                games/s      delay µs   page views/s  not served  slowest  events MB")
     for place in range(1, len(stretches) - 1, 2):
         before, during, after = stretches[place - 1 : place + 2]
@@ -349,14 +352,16 @@ def main() -> None:
         host, port, viewers, views = sys.argv[2:]
         asyncio.run(Audience(host, int(port), int(viewers), float(views)).run())
         return
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=8.0, help="per stretch")
-    parser.add_argument("--bots", type=int, default=20)
-    parser.add_argument("--think-ms", type=float, default=5.0, help="per answer of a bot")
-    parser.add_argument("--viewers", type=int, default=500)
-    parser.add_argument("--views", type=float, default=200.0, help="pages a second")
-    arguments = parser.parse_args()
+    parser = SizeParser(__doc__)
+    parser.add_size("--repeats", 5, 1)
+    parser.add_size("--seconds", 8.0, 1.0, read=float, about="per stretch")
+    parser.add_size("--settle", 1.0, 0.2, read=float, about="seconds before each stretch")
+    parser.add_size("--warm", 100, 1, about="games before the first stretch")
+    parser.add_size("--bots", 20, 4)
+    parser.add_size("--think-ms", 5.0, 5.0, read=float, about="per answer of a bot")
+    parser.add_size("--viewers", 500, 5)
+    parser.add_size("--views", 200.0, 7.0, read=float, about="pages a second")
+    arguments = parser.sizes()
     with tempfile.TemporaryDirectory() as folder:
         stretches, served = measured(arguments, Path(folder) / "data")
     report(arguments, stretches, served)

@@ -13,9 +13,9 @@ from typing import Any
 
 from referee.rules.chance import Seeded
 from referee.rules.registry import build_variant
+from tests.waiting import PATIENCE_S
 
 HELLO = {"type": "hello", "protocol": 1, "referee": "0.1.0"}
-PATIENCE_S = 30
 Message = dict[str, Any]
 
 

@@ -13,7 +13,8 @@ import pytest
 
 from referee.bots.manifest import usual_bots
 from referee.rules.registry import BUNDLED
-from tests.talking import HELLO, PATIENCE_S, Message, Opposed, Talk, play_at_once, talking_to
+from tests.talking import HELLO, Message, Opposed, Talk, play_at_once, talking_to
+from tests.waiting import PATIENCE_S
 
 FOLDER = Path(__file__).parents[1] / "sample_bots"
 BOTS = usual_bots()

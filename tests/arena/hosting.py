@@ -31,8 +31,9 @@ from referee.record import BotInfo, Record, encode_record, read_record
 from referee.rules.registry import build_variant
 from referee.schedule import pairing_games
 from referee.verifying import verify
+from tests.loopback import own_address
+from tests.waiting import wait_for
 
-PATIENCE_S = 30.0
 Message = dict[str, Any]
 H = TypeVar("H", bound=Happening)
 
@@ -144,13 +145,13 @@ class Host:
         *,
         keys: dict[str, str] | None = None,
         tokens: dict[str, str] | None = None,
-        endpoint: str = "tcp://127.0.0.1:0",
+        endpoint: str | None = None,
         now_ns: Callable[[], int] = time.monotonic_ns,
     ) -> None:
         self.keys = new_keys()
         known = keys.get if keys is not None else None
         secret = self.keys.secret if keys is not None else None
-        self.router = Router(endpoint, secret=secret, known=known)
+        self.router = Router(endpoint or f"tcp://{own_address()}:0", secret=secret, known=known)
         self.hall = Hall(self.router, OpenDoors(tokens), terms or HallTerms(warm_up_ms=0), now_ns)
         self.bots: list[Bot] = []
         self.happened: list[Happening] = []
@@ -180,10 +181,7 @@ class Host:
         return happened
 
     def until(self, holds: Callable[[], bool]) -> None:
-        give_up = time.monotonic() + PATIENCE_S
-        while not holds():
-            assert time.monotonic() < give_up, f"it did not happen; what did: {self.happened[-5:]}"
-            self.step()
+        wait_for(holds, lambda: f"it; what happened: {self.happened[-5:]}", meanwhile=self.step)
 
     def seat(
         self,

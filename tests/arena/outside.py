@@ -8,13 +8,13 @@ import os
 import shlex
 import subprocess
 import sys
-import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from referee.record import Record, read_record
 from tests.arena.playing import MARK, ROOT, command, left_of
+from tests.waiting import PATIENCE_S, wait_for
 
 PROGRAM = """
 import json, sys
@@ -42,7 +42,7 @@ class Outside:
 
     def finish(self) -> tuple[list[Record], int]:
         """The records, and how many games were played again."""
-        output, _ = self.process.communicate(timeout=30)
+        output, _ = self.process.communicate(timeout=PATIENCE_S)
         *lines, last = output.splitlines()
         return [read_record(text.encode()) for text in lines], int(last.split()[1])
 
@@ -64,13 +64,6 @@ def referee(*bots: tuple[object, ...], **terms: object) -> Iterator[Outside]:
             process.kill()
 
 
-def wait_until(true: Callable[[], bool], seconds: float, what: str) -> None:
-    give_up = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < give_up, f"waited {seconds} s in vain: {what}"
-        time.sleep(0.005)
-
-
 def wait_for_touch(path: Path) -> None:
     """Wait until the bot that touches this file when it begins to think does so once more."""
 
@@ -78,4 +71,4 @@ def wait_for_touch(path: Path) -> None:
         return path.stat().st_mtime_ns if path.exists() else 0
 
     before = stamp()
-    wait_until(lambda: stamp() != before, 20, f"{path} is touched")
+    wait_for(lambda: stamp() != before, f"{path} to be touched")

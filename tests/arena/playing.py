@@ -17,6 +17,7 @@ from referee.record import Record, encode_record, read_record
 from referee.verdict import Ending, Fault
 from referee.verifying import verify
 from tests.facts import Naming
+from tests.waiting import wait_for
 
 ROOT = Path(__file__).parents[2]
 MARK = "REFEREE_TEST_MARK"
@@ -109,6 +110,11 @@ def all_by_rules(played: Played) -> None:
 
 def open_descriptors() -> int:
     return sum(1 for _ in Path("/proc/self/fd").iterdir()) if PROC else 0
+
+
+def all_gone(mark: str) -> None:
+    """Wait until no process carries the mark."""
+    wait_for(lambda: not left_of(mark), lambda: f"the end of {left_of(mark)}")
 
 
 def left_of(mark: str) -> list[str]:

@@ -54,8 +54,8 @@ def test_flood_to_stderr_is_the_bots_own_affair(tmp_path: Path) -> None:
 
 def test_flood_to_stderr_is_no_answer(tmp_path: Path) -> None:
     bots = bot("flood", "stderr only"), honest()
-    played = play(*bots, games=1, logs=tmp_path, time="300ms", grace_ms=50)
-    all_lost(played, "timeout", no_first_answer(350, "300 ms, grace 50 ms"))
+    played = play(*bots, games=1, logs=tmp_path, time="1s", grace_ms=50)
+    all_lost(played, "timeout", no_first_answer(1050, "1000 ms, grace 50 ms"))
     log = (tmp_path / "bad.stderr.txt").read_bytes()
     assert HEAD + TAIL < len(log) < HEAD + TAIL + 100
     assert b" bytes left out ...]\n" in log

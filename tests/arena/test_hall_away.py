@@ -124,7 +124,7 @@ def test_the_clock_of_a_turn_goes_on_while_the_guest_is_away() -> None:
     with hosting(LATE) as host:
         (bad,) = host.guests("bad", answer=silence)
         host.guests("good")
-        match = host.seat(("bad", "good"), games=1, time_control="300ms")
+        match = host.seat(("bad", "good"), games=1, time_control="1s")
         host.until(lambda: bool(bad.told("turn")))
         bad.close()
         host.bots.remove(bad)
@@ -222,6 +222,7 @@ def test_a_routing_id_proves_nothing_where_a_token_did() -> None:
         thief.say(first_legal(bad.told("turn")[0]))
         host.until(lambda: match in host.over())
         assert endings(host.records(match)) == ["crash"]
+        host.until(lambda: bool(thief.heard))
         assert [message["type"] for message in thief.heard] == ["error"]
 
 

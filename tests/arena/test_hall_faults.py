@@ -71,7 +71,7 @@ def test_resigning() -> None:
 def test_a_late_guest_loses_its_open_games_and_stays() -> None:
     with hosting() as host:
         bad = against_good(host, silence, hello={"games_at_once": 3})
-        match = host.seat(NAMES, games=6, time_control="200ms")
+        match = host.seat(NAMES, games=6, time_control="1s")
         host.until(lambda: len(host.records(match)) >= 3)
         bad.answer = first_legal
         host.until(lambda: match in host.over())
@@ -79,11 +79,11 @@ def test_a_late_guest_loses_its_open_games_and_stays() -> None:
         timeouts = [record for record in records if record.ending == "timeout"]
         assert len(timeouts) == 3
         for record in timeouts:
-            assert lost(record, "timeout") == "no answer within 250 ms (200 ms, grace 50 ms)"
+            assert lost(record, "timeout") == "no answer within 1050 ms (1000 ms, grace 50 ms)"
             assert record.fault is not None
             assert record.fault.spent_us is not None
-            assert record.fault.limit_us == 250_000
-            assert record.fault.spent_us >= 250_000
+            assert record.fault.limit_us == 1_050_000
+            assert record.fault.spent_us >= 1_050_000
         assert endings([r for r in records if r not in timeouts]) == ["rules"] * 3
         assert host.departed() == []
         (error,) = bad.told("error")
@@ -95,15 +95,15 @@ def test_a_late_guest_loses_its_open_games_and_stays() -> None:
 def test_the_first_answer_has_extra_time() -> None:
     with hosting(HallTerms(warm_up_ms=300)) as host:
         against_good(host, silence)
-        (record, _) = host.play(NAMES, time_control="100ms")
-        told = "no answer within 450 ms (100 ms, grace 50 ms, warm-up 300 ms)"
+        (record, _) = host.play(NAMES, time_control="1s")
+        told = "no answer within 1350 ms (1000 ms, grace 50 ms, warm-up 300 ms)"
         assert lost(record, "timeout") == told
 
 
 def test_a_late_answer_is_dropped_and_counted() -> None:
     with hosting() as host:
         bad = against_good(host, silence)
-        match = host.seat(NAMES, games=2, time_control="100ms")
+        match = host.seat(NAMES, games=2, time_control="1s")
         host.until(lambda: bool(bad.told("over")))
         bad.answer = first_legal
         bad.say(first_legal(bad.told("turn")[0]))

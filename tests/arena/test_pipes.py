@@ -35,9 +35,9 @@ def test_bot_that_never_reads(think: str, bad_first: bool) -> None:
     """More is due than a pipe holds: the referee waits without blocking, and time runs out."""
     bad, good = bot("pipes", "deaf", 64), honest(64)
     bots = (bad, good) if bad_first else (good, bad)
-    terms: dict[str, Any] = {"time": "350ms", "grace_ms": 50, "think": think}
+    terms: dict[str, Any] = {"time": "2s", "grace_ms": 50, "think": think}
     played = play(*bots, games=64, options={"size": 100}, **terms)
-    all_lost(played, "timeout", no_first_answer(400, "350 ms, grace 50 ms"))
+    all_lost(played, "timeout", no_first_answer(2050, "2000 ms, grace 50 ms"))
 
 
 def test_bot_that_reads_late() -> None:
@@ -48,7 +48,7 @@ def test_bot_that_reads_late() -> None:
 
 def test_time_spent_on_a_fault_is_not_the_others() -> None:
     """While the referee looks into the first bot, the second thinks; that is no stall."""
-    bad, good = bot("pipes", "answers, then"), honest(seconds=0.06)
+    bad, good = bot("pipes", "answers, then"), honest(seconds=0.02)
     played = play(bad, good, games=2, time="150ms", grace_ms=50)
     all_lost(played, "crash", Naming("standard output"))
     assert played.result.stalls == 0

@@ -17,11 +17,11 @@ SHORT = {"variant": "difference", "options": {"size": 2}, "games": 3, "seed": "s
 def test_stalled_referee(tmp_path: Path) -> None:
     """The referee sleeps for longer than the limit while a bot thinks: the game is played again."""
     thinking = tmp_path / "thinking"
-    terms = {**SHORT, "time": "500ms", "warm_up_ms": 0}
+    terms = {**SHORT, "time": "1500ms", "warm_up_ms": 0}
     with referee(("slow", 0.1, 0.1, thinking), ("steady", 1), **terms) as outside:
         wait_for_touch(thinking)
         outside.process.send_signal(signal.SIGSTOP)
-        time.sleep(0.9)
+        time.sleep(2.5)
         outside.process.send_signal(signal.SIGCONT)
         records, replayed = outside.finish()
     assert replayed == 1
@@ -50,5 +50,5 @@ def test_stalled_referee_and_a_bot_that_hangs(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("kind", "pin"), [("threads", False), ("processes", True)])
 def test_bot_that_burns_the_core(kind: str, pin: bool) -> None:
     """It keeps the referee from running in time, which is the bot's own doing."""
-    played = play(bot("spinning", kind, 3), honest(), games=1, time="300ms", grace_ms=50, pin=pin)
-    all_lost(played, "timeout", no_first_answer(350, "300 ms, grace 50 ms"))
+    played = play(bot("spinning", kind, 6), honest(), games=1, time="1s", grace_ms=50, pin=pin)
+    all_lost(played, "timeout", no_first_answer(1050, "1000 ms, grace 50 ms"))

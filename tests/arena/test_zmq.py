@@ -13,11 +13,11 @@ from referee.bots.manifest import ZMQ, Bot, read_bot, sample_bots, sample_folder
 from referee.match import play_match
 from referee.protocol.messages import FLOOD_BYTES
 from referee.rules.registry import BUNDLED
-from tests.arena.outside import wait_until
 from tests.arena.playing import ROOT, all_by_rules, all_lost, honest, play
 from tests.facts import Naming
+from tests.waiting import wait_for
 
-HALF_A_SECOND = "no answer within 550 ms (500 ms, grace 50 ms)"
+TWO_SECONDS = "no answer within 2050 ms (2000 ms, grace 50 ms)"
 
 
 def zmq_bot(*words: str, name: str = "bad") -> Bot:
@@ -86,21 +86,19 @@ def test_garbage_without_end() -> None:
 
 
 def test_no_answer() -> None:
-    played = play(zmq_bot("stall"), honest(), games=1, time="500ms", warm_up_ms=0)
-    (fault,) = all_lost(played, "timeout", HALF_A_SECOND)
-    assert fault.spent_us is not None
-    assert fault.spent_us < 5_000_000
+    played = play(zmq_bot("stall"), honest(), games=1, time="2s", warm_up_ms=0)
+    all_lost(played, "timeout", TWO_SECONDS)
 
 
 @pytest.mark.parametrize(
     ("how", "code", "detail"),
     [
         ("exits", "no_start", "the bot exited with status 1"),
-        ("absent", "no_hello", "no connection to REFEREE_ENDPOINT within 2000 ms"),
+        ("absent", "no_hello", "no connection to REFEREE_ENDPOINT within 5000 ms"),
         (
             "silent",
             "no_hello",
-            "no hello within 2000 ms; it has connected, and over ZeroMQ the bot speaks first",
+            "no hello within 5000 ms; it has connected, and over ZeroMQ the bot speaks first",
         ),
         (
             "no token",
@@ -118,7 +116,8 @@ def test_no_answer() -> None:
     ],
 )
 def test_a_bad_start(how: str, code: str, detail: str | Naming) -> None:
-    played = play(zmq_bot(how), honest(), games=1, startup_ms=2000)
+    startup_ms = 5_000 if "within" in str(detail) else 60_000
+    played = play(zmq_bot(how), honest(), games=1, startup_ms=startup_ms)
     (fault,) = all_lost(played, code, detail)
     assert fault.turn == 1
     assert played.records[0].moves == []
@@ -155,12 +154,12 @@ def test_a_referee_that_is_killed_leaves_no_socket(tmp_path: Path) -> None:
     waiting = tmp_path / "endpoint"
     (tmp_path / "bot.toml").write_text(
         f'name = "late"\ntransport = "zmq"\ncommand = ["{sys.executable}", "-c", '
-        f'"{script}; time.sleep(60)", "{waiting}"]\n'
+        f'"{script}; time.sleep(600)", "{waiting}"]\n'
     )
     program = f"from referee.match import play_match; play_match({str(tmp_path)!r}, 'random')"
     with subprocess.Popen([sys.executable, "-c", program], cwd=tmp_path) as referee:
-        wait_until(lambda: waiting.exists() and waiting.read_text() != "", 30, "the bot starts")
+        wait_for(lambda: waiting.exists() and waiting.read_text(), "the bot to start")
         path = Path(waiting.read_text().removeprefix("ipc://"))
         assert path.is_socket()
         referee.kill()
-    wait_until(lambda: not path.parent.exists(), 10, "the folder is removed")
+    wait_for(lambda: not path.parent.exists(), "the folder to be removed")

@@ -19,7 +19,7 @@ from tests.bots.base import Message, answer, line, say, serve
 def linger() -> None:
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGPIPE):
         signal.signal(number, signal.SIG_IGN)
-    time.sleep(60)
+    time.sleep(600)
     os._exit(0)
 
 

@@ -1,8 +1,8 @@
 """Does not answer.
 
 silent  says nothing
-lines   says nothing in blank lines, for three seconds
-spaces  says nothing in blanks, for three seconds
+lines   says nothing in blank lines, for ten minutes
+spaces  says nothing in blanks, for ten minutes
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ how = sys.argv[1]
 
 def on_turn(turn: Message) -> None:
     if how == "silent":
-        time.sleep(60)
-    enough = time.monotonic() + 3
+        time.sleep(600)
+    enough = time.monotonic() + 600
     while time.monotonic() < enough:
         say(b"\n" if how == "lines" else b" ")
         time.sleep(0.005)

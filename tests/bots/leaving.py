@@ -19,6 +19,6 @@ for message in listen():
     elif message["type"] == "bye" and how == "bye":
         break
 if how == "neither":
-    time.sleep(60)
+    time.sleep(600)
 with open(sys.argv[2], "w") as diary:
     diary.write(f"left by {how}")

@@ -37,9 +37,9 @@ def on_turn(dealer: zmq.Socket[bytes], turn: dict[str, Any]) -> None:
         os.kill(os.getpid(), signal.SIGSEGV)
     elif how == "closes":
         dealer.close(0)
-        time.sleep(60)
+        time.sleep(600)
     elif how == "stall":
-        time.sleep(60)
+        time.sleep(600)
     elif how == "garbled":
         dealer.send(b"\x81\xa2id" if packed else b"thinking")
     elif how == "parts":
@@ -79,13 +79,13 @@ def main() -> None:
     if how == "exits":
         sys.exit("this bot exits")
     if how == "absent":
-        time.sleep(60)
+        time.sleep(600)
     where = os.environ["REFEREE_ENDPOINT"]
     if how == "not zmq":
         with socket.socket(socket.AF_UNIX) as raw:
             raw.connect(where.removeprefix("ipc://"))
             raw.sendall(b'{"type":"hello"}\n')
-            time.sleep(60)
+            time.sleep(600)
     if how == "no token":
         del hello["token"]
     elif how == "wrong token":
@@ -99,7 +99,7 @@ def main() -> None:
         dealer.heartbeat_timeout = 5000
     dealer.connect(where)
     if how == "silent":
-        time.sleep(60)
+        time.sleep(600)
     talk(dealer)
 
 

@@ -23,15 +23,15 @@ def on_turn(turn: Message) -> None:
     data = line(answer(turn))
     if how == "closes stdout":
         os.close(1)
-        time.sleep(60)
+        time.sleep(600)
     elif how == "answers, then":
         say(data)
         os.close(1)
-        time.sleep(60)
+        time.sleep(600)
     elif how == "closes stdin":
         os.close(0)
         say(data)
-        time.sleep(60)
+        time.sleep(600)
     elif how == "pause":
         say(data[:9])
         time.sleep(0.03)
@@ -44,6 +44,6 @@ def on_turn(turn: Message) -> None:
 if how == "deaf":
     next(listen())
     greet(int(sys.argv[2]))
-    time.sleep(60)
+    time.sleep(600)
 else:
     serve(on_turn)

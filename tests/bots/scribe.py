@@ -36,7 +36,7 @@ def err(turn: Message) -> None:
     elif how == "crash":
         sys.exit(3)
     elif how == "timeout":
-        time.sleep(60)
+        time.sleep(600)
 
 
 for text in sys.stdin.buffer:

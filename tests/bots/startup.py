@@ -27,17 +27,17 @@ def on_turn(turn: Message) -> None:
 if how == "exits":
     sys.exit(1)
 elif how == "silent":
-    time.sleep(60)
+    time.sleep(600)
 elif how == "garbage":
     say(b"Welcome to MyBot 2.0!\n")
     greet()
-    time.sleep(60)
+    time.sleep(600)
 elif how == "half":
     say(b'{"type":"hel')
     sys.exit(2)
 elif how == "protocol 2":
     say(line({"type": "hello", "protocol": 2}))
-    time.sleep(60)
+    time.sleep(600)
 elif how == "hello, move":
     next(listen())
     say(line({"type": "hello"}) + line({"id": 1, "move": 1}))

@@ -8,17 +8,16 @@ import os
 import signal
 import subprocess
 import tempfile
-import time
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from tests.arena.hosting import Host
-from tests.arena.playing import MARK, left_of
+from tests.arena.playing import MARK, all_gone
 from tests.cli.running import REFEREE, environment
+from tests.waiting import PATIENCE_S, wait_for
 
-PATIENCE_S = 60.0
 News = dict[str, Any]
 
 
@@ -49,13 +48,10 @@ class Envoy:
 
 def wait(holds: Callable[[], bool], host: Host | None = None) -> None:
     """Let the hall go on until this holds."""
-    give_up = time.monotonic() + PATIENCE_S
-    while not holds():
-        assert time.monotonic() < give_up, "it did not happen"
-        if host is None:
-            time.sleep(0.01)
-        else:
-            host.step()
+    if host is None:
+        wait_for(holds, "it")
+    else:
+        host.until(holds)
 
 
 @contextlib.contextmanager
@@ -79,4 +75,4 @@ def connecting(folder: Path, *words: object) -> Iterator[Envoy]:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process.pid, signal.SIGTERM)
             process.wait(PATIENCE_S)
-            wait(lambda: left_of(mark) == [])
+            all_gone(mark)

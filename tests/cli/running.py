@@ -21,10 +21,10 @@ import pytest
 
 from referee.clock import BadTime, read_duration_ms
 from tests.arena.playing import MARK, ROOT, left_of
+from tests.waiting import PATIENCE_S
 
 REFEREE = [sys.executable, "-c", "from referee.cli import main; main()"]
 BOT = ROOT / "tests/records/bot.py"
-PATIENCE_S = 120
 ONE_AFTER_ANOTHER = """
 import gc, json, os, sys, tempfile
 import typer

@@ -20,6 +20,7 @@ from tests.arena.hosting import Host, endings, hosting
 from tests.arena.playing import ROOT, command
 from tests.cli.connecting import Envoy, connecting, wait
 from tests.cli.running import Mistakes, refuses
+from tests.loopback import own_address
 
 TERMS = HallTerms(warm_up_ms=0, away_ms=4_000)
 
@@ -195,10 +196,8 @@ def test_keys(tmp_path: Path) -> None:
 
 def test_what_is_no_referee_is_told_and_waited_for(tmp_path: Path) -> None:
     """As a port for pages does: it takes the connection and waits for words that it knows."""
-    with socket.socket() as silent:
-        silent.bind(("127.0.0.1", 0))
-        silent.listen()
-        to = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
+    with socket.create_server((own_address(), 0)) as silent:
+        to = "tcp://{}:{}".format(*silent.getsockname())
         with connecting(tmp_path, "random", "--name", "mine", "--to", to) as envoy:
             wait(lambda: envoy.news("lost") != [])
             (lost,) = envoy.news("lost")

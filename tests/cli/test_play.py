@@ -13,7 +13,6 @@ import shlex
 import subprocess
 import sys
 import termios
-import time
 import uuid
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -28,6 +27,7 @@ from referee.rules.deck import Deck
 from referee.schedule import pairing_games
 from tests.arena.playing import MARK, ROOT, command, left_of
 from tests.facts import Naming
+from tests.waiting import PATIENCE_S, wait_for
 from tests.workshop.confined import must_offer_standard, open_folder, put_bot
 
 REFEREE = [sys.executable, "-c", "from referee.cli import main; main()", "play"]
@@ -36,7 +36,6 @@ EVERY_MOVE = [typed for number in range(1, 11) for typed in (f"{number}", f"play
 WHOLE_GAME = "\n".join(EVERY_MOVE * 40)
 """Whatever the variant, a legal move comes up soon, with typing mistakes before it."""
 OTHER_SCREEN, FIRST_SCREEN = "\x1b[?1049h\x1b[2J\x1b[H", "\x1b[2J\x1b[H\x1b[?1049l"
-PATIENCE_S = 20
 SEED = "h7"
 
 
@@ -89,13 +88,17 @@ class Terminal:
 
     def until(self, *texts: str) -> str:
         """What is shown from the last reading on, up to one of these texts."""
-        give_up = time.monotonic() + PATIENCE_S
-        while not (found := [at for text in texts if (at := self._end(text)) >= 0]):
-            assert time.monotonic() < give_up, f"{texts} did not come after:\n{self.shown}"
-            if select.select([self._master], [], [], 0.1)[0]:
-                self.shown += self._decode(os.read(self._master, 65536))
+        found = wait_for(
+            lambda: [at for text in texts if (at := self._end(text)) >= 0],
+            lambda: f"{texts} after:\n{self.shown}",
+            meanwhile=self._read_more,
+        )
         start, self._read = self._read, min(found)
         return self.shown[start : self._read]
+
+    def _read_more(self) -> None:
+        if select.select([self._master], [], [], 0.1)[0]:
+            self.shown += self._decode(os.read(self._master, 65536))
 
     def _end(self, text: str) -> int:
         at = self.shown.find(text, self._read)

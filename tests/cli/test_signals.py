@@ -14,7 +14,8 @@ import pytest
 
 from referee.verifying import verify
 from tests.arena.playing import MARK, PROC, left_of
-from tests.cli.running import PATIENCE_S, REFEREE, environment
+from tests.cli.running import REFEREE, environment
+from tests.waiting import PATIENCE_S
 
 SLEEPER = """
 import json, sys

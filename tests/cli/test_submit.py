@@ -17,8 +17,10 @@ from referee.cli.remote import DaemonRefused, Remote
 from referee.store.house import House
 from tests.cli.running import environment, referee, sentence
 from tests.facts import Naming
+from tests.loopback import own_address
+from tests.waiting import wait_for
 from tests.web import contest
-from tests.web.serving import Web, query, serving, until
+from tests.web.serving import Web, query, serving
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +48,7 @@ def judging(data: Path, *, passes: bool) -> Iterator[None]:
 
     def judge() -> None:
         with House.open(data) as house:
-            until(lambda: bool(house.submissions.waiting()), "nothing is handed in")
+            wait_for(lambda: bool(house.submissions.waiting()), "a hand-in")
             version = house.submissions.claim()
             assert version is not None
             house.submissions.checking(version.id)
@@ -143,6 +145,7 @@ def test_a_game_is_brought_home(served: tuple[Web, contest.Contest], tmp_path: P
 
 
 def test_a_token_does_not_follow_an_answer_elsewhere(tmp_path: Path) -> None:
+    here = own_address()
     script = (
         "import http.server\n"
         "class Handler(http.server.BaseHTTPRequestHandler):\n"
@@ -150,7 +153,7 @@ def test_a_token_does_not_follow_an_answer_elsewhere(tmp_path: Path) -> None:
         "        self.send_response(302)\n"
         "        self.send_header('Location', 'http://127.0.0.1:1/')\n"
         "        self.end_headers()\n"
-        "server = http.server.HTTPServer(('127.0.0.1', 0), Handler)\n"
+        f"server = http.server.HTTPServer(('{here}', 0), Handler)\n"
         "print(server.server_port, flush=True)\n"
         "server.serve_forever()\n"
     )
@@ -162,7 +165,7 @@ def test_a_token_does_not_follow_an_answer_elsewhere(tmp_path: Path) -> None:
     ) as elsewhere:
         assert elsewhere.stdout is not None
         port = int(elsewhere.stdout.readline())
-        done = referee(tmp_path, "get", "1/1-1", "--from", f"http://127.0.0.1:{port}")
+        done = referee(tmp_path, "get", "1/1-1", "--from", f"http://{here}:{port}")
         elsewhere.kill()
     assert "is no daemon of the referee (HTTP status 302)" in sentence(done, 3)
 

@@ -157,7 +157,7 @@ def test_a_bot_that_does_not_come_up_is_out(tmp_path: Path) -> None:
 def test_a_bot_that_hangs_costs_the_others_nothing(tmp_path: Path) -> None:
     done = referee(
         tmp_path,
-        *("tournament", *TWO, *broken("hang", "hangs", "silent"), "--time", "50ms"),
+        *("tournament", *TWO, *broken("hang", "hangs", "silent"), "--time", "1s"),
         *("--warm-up", "0ms", "--games", 6, "--jobs", 2, "--out", "t"),
     )
     assert done.status == 0, done.err

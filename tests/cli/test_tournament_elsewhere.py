@@ -14,9 +14,10 @@ import pytest
 
 from referee.reports.standings import read_standings
 from tests.cli.running import REFEREE, environment, referee, refuses, sentence
-from tests.daemon.serving import PATIENCE_S, Daemon, serving, wait_for
+from tests.daemon.serving import WEB, Daemon, serving
+from tests.waiting import PATIENCE_S, wait_for
 
-OPTIONS = ("--bots", "none", "--web", "127.0.0.1:0", "--variant", "underdog", "--pace", "0.001")
+OPTIONS = ("--bots", "none", *WEB, "--variant", "underdog", "--pace", "0.001")
 NOWHERE = ("tournament", "--daemon", "http://127.0.0.1:9")
 FILES = {"standings.md", "standings.csv", "crosstable.csv", "standings.json", "timing.csv"}
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import socket
 import subprocess
 import sys
 import uuid
@@ -17,7 +16,9 @@ from distributed import Client
 from referee.store.database import Store
 from tests.arena.playing import MARK, left_of
 from tests.cli.running import REFEREE, environment
-from tests.daemon.serving import processes_of, wait_for
+from tests.daemon.serving import processes_of
+from tests.loopback import free_port, own_address
+from tests.waiting import PATIENCE_S, wait_for
 
 BOT = """\
 import json, sys, time
@@ -59,8 +60,9 @@ class DaskCluster:
         self._scheme = scheme
         self._variables = variables
         self.mark = uuid.uuid4().hex
-        self.port = free_port()
-        self.address = f"{scheme}://127.0.0.1:{self.port}"
+        self.here = own_address()
+        self.port = free_port(self.here)
+        self.address = f"{scheme}://{self.here}:{self.port}"
         self.file = folder / "scheduler.json"
         self._workers = 0
         self.processes: list[subprocess.Popen[bytes]] = []
@@ -81,17 +83,17 @@ class DaskCluster:
         return process
 
     def start_scheduler(self) -> subprocess.Popen[bytes]:
-        words = ("--host", "127.0.0.1", "--port", str(self.port), "--no-dashboard", "--no-show")
+        words = ("--host", self.here, "--port", str(self.port), "--no-dashboard", "--no-show")
         more = ("--scheduler-file", str(self.file), "--protocol", self._scheme)
         self.scheduler = self._start("dask_scheduler", *words, *more)
         return self.scheduler
 
     def start_worker(self, **variables: str) -> subprocess.Popen[bytes]:
-        return self._worker(self.address, "--host", "127.0.0.1", **variables)
+        return self._worker(self.address, "--host", self.here, **variables)
 
     def start_worker_behind(self, to_scheduler: str, port: int, to_worker: str) -> None:
         """One that knows the scheduler by this address, and is known by that one."""
-        listens = f"tcp://127.0.0.1:{port}"
+        listens = f"tcp://{self.here}:{port}"
         self._worker(to_scheduler, "--listen-address", listens, "--contact-address", to_worker)
 
     def _worker(self, *words: str, **variables: str) -> subprocess.Popen[bytes]:
@@ -135,20 +137,14 @@ def dask_cluster(folder: Path, workers: int = 2, **variables: str) -> Iterator[D
 
 def all_joined(cluster: DaskCluster, workers: int) -> None:
     """Wait until the scheduler knows so many, and no others."""
-    with Client(cluster.address, set_as_default=False, timeout=60) as client:
-        wait_for(lambda: len(client.nthreads()) == workers or None, f"{workers} workers", 60)
+    with Client(cluster.address, set_as_default=False, timeout=PATIENCE_S) as client:
+        wait_for(lambda: len(client.nthreads()) == workers or None, f"{workers} workers")
 
 
 def all_done(cluster: DaskCluster) -> None:
     """Wait until the workers have nothing to do; whoever gives them more has to be stopped."""
-    with Client(cluster.address, set_as_default=False, timeout=60) as client:
+    with Client(cluster.address, set_as_default=False, timeout=PATIENCE_S) as client:
         wait_for(lambda: not any(client.processing().values()) or None, "nothing in flight")
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
 
 
 def begin(folder: Path, *words: object, **variables: str) -> subprocess.Popen[bytes]:
@@ -165,7 +161,7 @@ def begin(folder: Path, *words: object, **variables: str) -> subprocess.Popen[by
 
 def ended(process: subprocess.Popen[bytes]) -> tuple[int, str]:
     """With what status, and what it said."""
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=PATIENCE_S)
     return process.returncode, (err + out).decode()
 
 
@@ -183,7 +179,7 @@ def some_games(folder: Path, more_than: int = 0) -> set[tuple[int, int]]:
         found = stored(folder)
         return found if len(found) > more_than else None
 
-    return wait_for(look, f"more than {more_than} games", 60)
+    return wait_for(look, f"more than {more_than} games")
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:

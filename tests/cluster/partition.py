@@ -8,17 +8,19 @@ import socket
 import threading
 from collections.abc import Iterator
 
+from tests.loopback import own_address
+
 CHUNK = 1 << 16
 LOOK_S = 0.05
 
 
 class Cable:
-    """What comes in at `address` goes on to a port of this machine, unless it is cut."""
+    """What comes in at `address` goes on to a port of this host, unless it is cut."""
 
-    def __init__(self, port: int) -> None:
-        self._port = port
-        self._listening = socket.create_server(("127.0.0.1", 0))
-        self.address = f"tcp://127.0.0.1:{self._listening.getsockname()[1]}"
+    def __init__(self, host: str, port: int) -> None:
+        self._goes_to = host, port
+        self._listening = socket.create_server((own_address(), 0))
+        self.address = "tcp://{}:{}".format(*self._listening.getsockname())
         self._whole = threading.Event()
         self._whole.set()
         self._open = True
@@ -52,7 +54,7 @@ class Cable:
 
     def _connect(self, near: socket.socket) -> None:
         try:
-            far = socket.create_connection(("127.0.0.1", self._port))
+            far = socket.create_connection(self._goes_to)
         except OSError:
             near.close()
             return
@@ -71,8 +73,8 @@ class Cable:
 
 
 @contextlib.contextmanager
-def cables(*ports: int) -> Iterator[list[Cable]]:
-    found = [Cable(port) for port in ports]
+def cables(host: str, *ports: int) -> Iterator[list[Cable]]:
+    found = [Cable(host, port) for port in ports]
     try:
         yield found
     finally:

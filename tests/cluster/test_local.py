@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.arena.playing import MARK, PROC, left_of
+from tests.arena.playing import MARK, PROC, all_gone
 from tests.cluster.clustering import begin, bot_folder, ended, some_games
-from tests.daemon.serving import processes_of, wait_for
+from tests.daemon.serving import processes_of
 
 SIGNALS = """\
 import sys
@@ -43,10 +43,6 @@ def words(folder: Path, *more: object, games: int = 2000) -> list[object]:
         source.write_text(SIGNALS + source.read_text())
     bots = ("--bot", folder / "low", "--bot", folder / "next")
     return [*("--variant", "underdog", *bots, "-n", games, "--sandbox", "none"), *more]
-
-
-def all_gone(mark: str) -> None:
-    wait_for(lambda: left_of(mark) == [] or None, "everything to end")
 
 
 @pytest.mark.parametrize("presses", [1, 2])

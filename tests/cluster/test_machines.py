@@ -31,10 +31,10 @@ from tests.cluster.clustering import (
     stored,
 )
 from tests.cluster.tournament import GAMES, ends_the_same, same, under_way, words
-from tests.daemon.serving import wait_for
 from tests.facts import Naming
 from tests.packages import works
 from tests.tournament.test_nothing_lost import games
+from tests.waiting import wait_for
 
 SYSTEM = "/usr/bin:/bin"
 
@@ -149,7 +149,7 @@ def test_a_machine_that_stands_still_with_a_result(
     before = len(stored(tmp_path / "t"))
     os.kill(process.pid, signal.SIGCONT)
     some_games(tmp_path / "t", before)
-    wait_for(lambda: bots_on(cluster) or None, "the other worker at work", 10)
+    wait_for(lambda: bots_on(cluster) or None, "the other worker at work")
     ends_the_same(process, tmp_path, alone)
 
 

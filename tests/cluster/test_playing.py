@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,6 @@ from tests.cluster.clustering import (
     bots_on,
     dask_cluster,
     ended,
-    free_port,
     referees_on,
     some_games,
     stop,
@@ -25,8 +25,9 @@ from tests.cluster.clustering import (
 )
 from tests.cluster.partition import cables
 from tests.cluster.tournament import GAMES, ends_the_same, same, under_way, words
-from tests.daemon.serving import wait_for
+from tests.loopback import free_port
 from tests.tournament.test_nothing_lost import games
+from tests.waiting import wait_for
 
 
 @pytest.fixture
@@ -119,11 +120,10 @@ def test_a_machine_that_cannot_be_reached_does_not_hold_up_the_end(
 @pytest.mark.parametrize("mended", [False, True])
 def test_a_network_that_is_cut(bots: Path, alone: Path, tmp_path: Path, mended: bool) -> None:
     """The worker behind it plays on, and whatever of it arrives in the end counts once."""
-    port = free_port()
-    with (
-        dask_cluster(tmp_path / "cluster", workers=1) as cluster,
-        cables(cluster.port, port) as (out, back),
-    ):
+    with ExitStack() as stack:
+        cluster = stack.enter_context(dask_cluster(tmp_path / "cluster", workers=1))
+        port = free_port(cluster.here)
+        out, back = stack.enter_context(cables(cluster.here, cluster.port, port))
         cluster.start_worker_behind(out.address, port, back.address)
         process = under_way(bots, cluster, tmp_path)
         out.cut()
@@ -141,14 +141,14 @@ def test_a_host_that_stands_still_costs_no_bot_a_game(
     bots: Path, cluster: DaskCluster, tmp_path: Path
 ) -> None:
     """Clocks are the worker's: it sees by itself that it slept while a bot was to move."""
-    process = begin(tmp_path, *words(bots, "--cluster", cluster.address, "--time", "300ms"))
+    process = begin(tmp_path, *words(bots, "--cluster", cluster.address, "--time", "2s"))
     some_games(tmp_path / "t")
     wait_for(lambda: len(bots_on(cluster)) == 2 or None, "the worker at work")
     referees = referees_on(cluster.processes[-1])
     assert len(referees) == 1
     for _ in range(3):  # One may come while bots are started, on which no clock runs.
         os.kill(referees[0], signal.SIGSTOP)
-        time.sleep(1.0)
+        time.sleep(2.5)
         os.kill(referees[0], signal.SIGCONT)
         time.sleep(0.3)
     status, said = ended(process)

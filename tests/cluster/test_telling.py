@@ -22,11 +22,10 @@ from tests.cluster.clustering import (
     ended,
     some_games,
 )
-from tests.daemon.serving import wait_for
+from tests.waiting import PATIENCE_S, wait_for
 
 WORKERS = 3
 WIDTH = 80
-PATIENCE_S = 45.0
 NOBODY = "tcp://127.0.0.1:9"
 
 

@@ -12,8 +12,8 @@ import pytest
 from tests.cli.running import referee
 from tests.cluster.clustering import DaskCluster, begin
 from tests.cluster.tournament import ends_the_same, words
-from tests.daemon.serving import wait_for
 from tests.facts import Naming
+from tests.waiting import wait_for
 
 CONFIG = "DASK_DISTRIBUTED__COMM__"
 

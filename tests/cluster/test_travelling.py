@@ -16,8 +16,9 @@ from referee.version import __version__
 from tests.arena.playing import ROOT
 from tests.cli.running import each, referee
 from tests.cluster.clustering import DaskCluster, begin, bot_folder, dask_cluster, ended
-from tests.daemon.serving import wait_for
+from tests.loopback import own_address
 from tests.packages import works
+from tests.waiting import wait_for
 
 OWN_LANGUAGE = """
 build = ["nosuchcompiler", "bot.py"]
@@ -287,9 +288,9 @@ def test_where_no_scheduler_answers(tmp_path: Path) -> None:
 
 
 def test_where_something_else_listens(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as mute:
-        port = mute.getsockname()[1]
-        done = referee(tmp_path, "doctor", "--cluster", f"tcp://127.0.0.1:{port}")
+    with socket.create_server((own_address(), 0)) as mute:
+        address = "tcp://{}:{}".format(*mute.getsockname())
+        done = referee(tmp_path, "doctor", "--cluster", address)
     assert (done.status, done.out) == (3, "")
-    assert f" tcp://127.0.0.1:{port}: what listens there said nothing" in done.err
+    assert f" {address}: what listens there said nothing" in done.err
     assert len(done.err.splitlines()) == 1

@@ -6,8 +6,8 @@ import subprocess
 from pathlib import Path
 
 from tests.cluster.clustering import DaskCluster, begin, bots_on, ended, some_games
-from tests.daemon.serving import wait_for
 from tests.tournament.test_nothing_lost import games, tables
+from tests.waiting import wait_for
 
 GAMES = 40
 NAMES = ("high", "low", "middle")

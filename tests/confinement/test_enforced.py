@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import time
 from pathlib import Path
 
 import pytest
@@ -47,11 +46,9 @@ def first_fault(bot: Bot, confinement: Confinement, **terms: object) -> Fault:
 @pytest.mark.parametrize("heeds", ["SIG_DFL", "SIG_IGN"])
 def test_seconds_of_processor_time(tmp_path: Path, level: Level, heeds: str) -> None:
     bot = a_bot(tmp_path / "b", BURN.format(heeds=heeds))
-    began = time.monotonic()
     fault = first_fault(bot, Confinement(level=level, limits=Limits(cpu=PACE)))
     assert fault.code == "crash"
     assert fault.detail == OUT_OF_CPU
-    assert time.monotonic() - began < 15 * PACE
 
 
 def test_who_kills_itself_ran_out_of_nothing(tmp_path: Path) -> None:

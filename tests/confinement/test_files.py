@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,6 @@ from referee.match import play_match
 from referee.record import Record
 from tests.confinement.offered import LEVELS, a_bot, confined, walls
 from tests.confinement.test_builds import to_build
-from tests.hostile.pace import PACE
 
 pytestmark = walls
 STREW = """
@@ -52,11 +50,9 @@ def played(folder: Path, files: int, place: str, confinement: Confinement) -> li
 def test_empty_files_are_bounded(
     tmp_path: Path, level: Level, files: int, place: str, limits: Limits
 ) -> None:
-    began = time.monotonic()
     (record,) = played(tmp_path / "b", files, place, Confinement(level=level, limits=limits))
     assert record.fault is not None
     assert (record.fault.code, record.fault.detail) == FAULT
-    assert time.monotonic() - began < 10 * PACE
 
 
 @pytest.mark.parametrize(("files", "place"), [(15_000, "/tmp"), (1_000, "/dev/shm")])

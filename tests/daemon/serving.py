@@ -7,30 +7,19 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeVar
 
 from referee.store.connect import FILE
 from referee.store.database import Store
 from referee.store.house import House
+from tests.loopback import own_address
+from tests.waiting import PATIENCE_S, wait_for
 
-T = TypeVar("T")
 HALL_ENDED = "the hall has ended"
-PATIENCE_S = 60.0
-"""Far longer than anything takes, for machines that do other things too."""
-
-
-def wait_for(look: Callable[[], T | None], what: str, within_s: float = PATIENCE_S) -> T:
-    """What `look` finds, as soon as it finds something that is true."""
-    deadline = time.monotonic() + within_s
-    while time.monotonic() < deadline:
-        found = look()
-        if found:
-            return found
-        time.sleep(0.02)
-    raise AssertionError(f"waited in vain for {what}")
+WEB = ("--web", "{here}:0")
+BOTS = ("--bots", "tcp://{here}:0")
+"""Options of `serving`: pages, and bots that connect, at an address of this daemon alone."""
 
 
 class Daemon:
@@ -38,13 +27,15 @@ class Daemon:
 
     def __init__(self, data: Path, *options: str) -> None:
         self.data = data
+        here = own_address()
         self._log = data.with_name(f"{data.name}.log")
         self._log_from = self._log.stat().st_size if self._log.exists() else 0
         with self._log.open("ab") as log:
             self.process = subprocess.Popen(
                 [
                     *(sys.executable, "-m", "referee", "serve", "--data", str(data)),
-                    *("--jobs", "1", "--sandbox", "none", *options),
+                    *("--jobs", "1", "--sandbox", "none"),
+                    *(option.replace("{here}", here) for option in options),
                 ],
                 stdout=log,
                 stderr=log,

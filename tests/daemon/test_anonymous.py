@@ -15,8 +15,9 @@ from referee.store.database import Store
 from referee.tournament.spec import Spec
 from tests.arena.hosting import Bot, Message
 from tests.daemon.following import following, heard
-from tests.daemon.serving import Daemon, serving, wait_for
+from tests.daemon.serving import Daemon, serving
 from tests.daemon.test_guests import HALL, endpoint, two_tokens
+from tests.waiting import wait_for
 
 ANONYMOUS = (*HALL, "--anonymous", "--pace", "0")
 TRUE = ("alpha", "beta")

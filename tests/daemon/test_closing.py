@@ -6,12 +6,12 @@ from pathlib import Path
 
 from referee.store.house import House
 from tests.cli.running import referee, sentence
-from tests.daemon.serving import serving
+from tests.daemon.serving import WEB, serving
 from tests.daemon.test_submissions import bot_folder
 from tests.web.pages.scene import page_url
 from tests.web.serving import Web
 
-PAGES = ("--web", "127.0.0.1:0", "--bots", "none", "--variant", "underdog")
+PAGES = (*WEB, "--bots", "none", "--variant", "underdog")
 
 
 def test_a_daemon_that_is_read_only(tmp_path: Path) -> None:

@@ -21,8 +21,9 @@ from referee.daemon.child import PACKAGES, PROGRAM
 from referee.daemon.relays import MODULE, Request
 from tests.arena.hosting import Bot
 from tests.daemon.following import following, heard
-from tests.daemon.serving import PATIENCE_S, Daemon, processes_of, serving, wait_for
+from tests.daemon.serving import Daemon, processes_of, serving
 from tests.daemon.test_guests import HALL, endpoint, two_tokens
+from tests.waiting import PATIENCE_S, wait_for
 
 QUICK = (*HALL, "--pace", "0")
 

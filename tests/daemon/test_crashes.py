@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import random
-import socket
 import subprocess
 from functools import partial
 from pathlib import Path
@@ -22,9 +21,11 @@ from referee.store.database import Store
 from referee.store.house import House
 from referee.tournament.spec import Spec
 from tests.cli.running import referee
-from tests.daemon.serving import Daemon, nothing_left, processes_of, serving, wait_for
+from tests.daemon.serving import Daemon, nothing_left, processes_of, serving
 from tests.daemon.test_guests import connected, two_tokens
 from tests.daemon.test_submissions import bot_folder, team
+from tests.loopback import free_port, own_address
+from tests.waiting import wait_for
 
 KILLS = 5
 LONGEST_S = 4.0
@@ -33,13 +34,6 @@ GAMES = 40
 OPTIONS = ("--no-web", "--variant", "underdog", "--variant", "deck", "--samples", "--pace", "0")
 
 Games = dict[tuple[int, int], bytes]
-
-
-def free_port() -> int:
-    """That is taken by nobody now."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
 
 
 def games_in(folder: Path) -> Games:
@@ -97,7 +91,8 @@ def test_kills_in_a_row_lose_nothing_and_double_nothing(tmp_path: Path) -> None:
     data = tmp_path / "data"
     moments = random.Random("moments")
     alpha, beta = two_tokens(data)
-    to = f"tcp://127.0.0.1:{free_port()}"
+    here = own_address()
+    to = f"tcp://{here}:{free_port(here)}"
     options = (*OPTIONS, "--bots", to)
     season, cup = data / "seasons" / "1", data / "tournaments" / "1"
     safe: tuple[Games, Games] = ({}, {})

@@ -14,9 +14,10 @@ from referee.store.database import Store
 from referee.store.house import House
 from referee.tournament.spec import Spec
 from referee.verifying import verify
-from tests.daemon.serving import serving, wait_for
+from tests.daemon.serving import serving
 from tests.daemon.test_guests import HALL, connected, endpoint
 from tests.daemon.test_submissions import bot_folder
+from tests.waiting import wait_for
 
 
 def enter_unchecked(house: House, name: str, archive: bytes) -> None:

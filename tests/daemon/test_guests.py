@@ -22,17 +22,10 @@ from referee.store.database import Store
 from referee.store.house import House
 from referee.tournament.spec import Spec
 from tests.arena.playing import ROOT
-from tests.daemon.serving import (
-    HALL_ENDED,
-    PATIENCE_S,
-    Daemon,
-    nothing_left,
-    processes_of,
-    serving,
-    wait_for,
-)
+from tests.daemon.serving import BOTS, HALL_ENDED, Daemon, nothing_left, processes_of, serving
+from tests.waiting import PATIENCE_S, wait_for
 
-HALL = ("--no-web", "--bots", "tcp://127.0.0.1:0", "--variant", "underdog", "--variant", "deck")
+HALL = ("--no-web", *BOTS, "--variant", "underdog", "--variant", "deck")
 SLOW = "def answer(game, turn):\n    time.sleep(0.01)"
 
 

@@ -7,7 +7,6 @@ import json
 import select
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -43,8 +42,9 @@ from referee.record import Record, encode_record
 from referee.tournament.chunk import Batch, Chunk, Contestant, Done, Failed, Frames, Manner
 from referee.tournament.telling import LiveBegan, LiveMoved
 from referee.verifying import verify
+from tests.loopback import own_address
+from tests.waiting import wait_for
 
-PATIENCE_S = 30.0
 TOKENS = {"a": "token of a", "b": "token of b"}
 R = TypeVar("R", bound=HallReport)
 
@@ -91,11 +91,11 @@ class Coordinator:
             self.reports += read_hall_reports(self.frames, data)
 
     def until(self, holds: Callable[[], bool]) -> None:
-        give_up = time.monotonic() + PATIENCE_S
-        while not holds():
-            assert time.monotonic() < give_up, f"it did not happen; what did: {self.reports[-5:]}"
-            assert not self.ended, "the hall's process has ended"
-            self.hear()
+        def look() -> bool:
+            assert holds() or not self.ended, "the hall's process has ended"
+            return holds()
+
+        wait_for(look, lambda: f"it; what came: {self.reports[-5:]}", meanwhile=self.hear)
 
     def all(self, kind: type[R]) -> list[R]:
         return [report for report in self.reports if isinstance(report, kind)]
@@ -127,7 +127,7 @@ def coordinating(
     try:
         coordinator.give(
             Open(
-                endpoint="tcp://127.0.0.1:0",
+                endpoint=f"tcp://{own_address()}:0",
                 secret=secret,
                 admit=admit(TOKENS if tokens is None else tokens, keys),
                 terms=HallTerms(away_ms=300),
@@ -341,10 +341,11 @@ def test_a_variant_that_cannot_be_had_fails_its_chunk_alone(tmp_path: Path) -> N
 
 def test_an_endpoint_in_use_is_told() -> None:
     socket: zmq.Socket[bytes] = zmq.Context.instance().socket(zmq.ROUTER)
-    port = socket.bind_to_random_port("tcp://127.0.0.1")
+    here = own_address()
+    port = socket.bind_to_random_port(f"tcp://{here}")
     coordinator = Coordinator()
     try:
-        endpoint = f"tcp://127.0.0.1:{port}"
+        endpoint = f"tcp://{here}:{port}"
         coordinator.give(Open(endpoint=endpoint, secret=None, admit=admit({})))
         failed = coordinator.first(Failed)
         assert failed.why == f"cannot listen on {endpoint}: address already in use"

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from referee.store.database import Store
 from tests.cli.running import referee, refuses, succeeds
-from tests.daemon.serving import serving, wait_for
+from tests.daemon.serving import serving
 from tests.store.housing import contents
+from tests.waiting import wait_for
 
 QUICK = ("--no-web", "--bots", "none", "--variant", "underdog")
 

@@ -12,7 +12,8 @@ import msgspec
 
 from referee.daemon.scoreboard import FILE, Snapshot
 from tests.cli.running import environment
-from tests.daemon.serving import Daemon, serving, wait_for
+from tests.daemon.serving import Daemon, serving
+from tests.waiting import wait_for
 
 PLAIN = ("--no-web", "--bots", "none", "--variant", "underdog", "--pace", "0")
 KILLED_BEFORE_IT_DRAWS = """

@@ -19,17 +19,11 @@ from referee.store.database import Store
 from referee.verifying import verify
 from tests.arena.hosting import Bot
 from tests.cli.running import no_duration, refuses
-from tests.daemon.serving import (
-    HALL_ENDED,
-    PATIENCE_S,
-    Daemon,
-    nothing_left,
-    processes_of,
-    serving,
-    wait_for,
-)
+from tests.daemon.serving import BOTS, HALL_ENDED, WEB, Daemon, nothing_left, processes_of, serving
+from tests.loopback import own_address
+from tests.waiting import PATIENCE_S, wait_for
 
-BOTH = ("--web", "127.0.0.1:0", "--bots", "tcp://127.0.0.1:0", "--variant", "underdog")
+BOTH = (*WEB, *BOTS, "--variant", "underdog")
 PLAIN = ("--no-web", "--bots", "none", "--variant", "underdog", "--variant", "duel")
 
 
@@ -89,7 +83,7 @@ def test_two_daemons_on_one_folder_are_one_too_many(tmp_path: Path) -> None:
     with serving(tmp_path / "data", *PLAIN) as daemon:
         daemon.wait_for_games()
         with serving(tmp_path / "data", *PLAIN) as second:
-            assert second.process.wait(60) == 2
+            assert second.process.wait(PATIENCE_S) == 2
             told = second.said.splitlines()[-1]
             assert "runs already" in told
             assert str(daemon.process.pid) in told
@@ -109,20 +103,19 @@ def test_the_pace_is_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize("options", [("--web", "nowhere"), ("--jobs", "0"), ("--pace", "-1")])
 def test_bad_input_is_one_sentence(tmp_path: Path, options: tuple[str, ...]) -> None:
     daemon = Daemon(tmp_path / "data", *options)
-    assert daemon.process.wait(60) == 2
+    assert daemon.process.wait(PATIENCE_S) == 2
     assert len(daemon.said.splitlines()) == 1
     assert "Traceback" not in daemon.said
 
 
 @pytest.mark.parametrize("why", ["address already in use", "cannot assign requested address"])
 def test_a_hall_that_cannot_open_is_one_sentence_with_pages_too(tmp_path: Path, why: str) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
+    with socket.create_server((own_address(), 0)) as taken:
         # The second is kept for documents: no machine has it.
-        bots = f"tcp://127.0.0.1:{port}" if "in use" in why else "tcp://192.0.2.1:7781"
-        with serving(tmp_path / "data", "--web", "127.0.0.1:0", "--bots", bots) as daemon:
+        bots = "tcp://{}:{}".format(*taken.getsockname())
+        if "in use" not in why:
+            bots = "tcp://192.0.2.1:7781"
+        with serving(tmp_path / "data", *WEB, "--bots", bots) as daemon:
             assert daemon.process.wait(PATIENCE_S) == 3
             (told,) = [line for line in daemon.said.splitlines() if "referee: " in line]
             assert told == f"referee: cannot listen on {bots}: {why}"

@@ -11,8 +11,10 @@ import pytest
 
 from referee.store.house import House
 from tests.cli.running import referee, sentence
-from tests.daemon.serving import serving, wait_for
+from tests.daemon.serving import BOTS, WEB, serving
 from tests.daemon.test_guests import two_tokens
+from tests.loopback import own_address
+from tests.waiting import wait_for
 
 QUIET = ("--no-web", "--bots", "none", "--variant", "underdog")
 
@@ -69,11 +71,10 @@ def test_a_season_whose_games_are_gone_does_not_begin_anew(tmp_path: Path) -> No
 @pytest.mark.parametrize("option", ["--web", "--bots"])
 def test_a_port_that_is_taken_leaves_nothing_behind(tmp_path: Path, option: str) -> None:
     data = tmp_path / "data"
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        at = f"127.0.0.1:{taken.getsockname()[1]}"
-        web, bots = (at, "127.0.0.1:0") if option == "--web" else ("127.0.0.1:0", at)
+    here = own_address()
+    with socket.create_server((here, 0)) as taken:
+        at = f"{here}:{taken.getsockname()[1]}"
+        web, bots = (at, f"{here}:0") if option == "--web" else (f"{here}:0", at)
         words = ["serve", "--data", data, "--web", web, "--bots", f"tcp://{bots}"]
         done = referee(tmp_path, *words, "--sandbox", "none")
     assert (done.status, done.out) == (3, ""), done
@@ -85,13 +86,13 @@ def test_a_port_that_is_taken_leaves_nothing_behind(tmp_path: Path, option: str)
 def test_with_json_every_line_is_json_and_samples_are_not_missed_silently(tmp_path: Path) -> None:
     data = tmp_path / "data"
     two_tokens(data)
-    ports = ("--web", "127.0.0.1:0", "--bots", "tcp://127.0.0.1:0")
+    ports = (*WEB, *BOTS)
     with serving(data, *ports, "--variant", "underdog", "--log", "json") as daemon:
         wait_for(lambda: '"event":"season"' in daemon.said, f"the season; {daemon.said}")
         assert daemon.stop() == 0, daemon.said
     told = {each["event"]: each for each in map(msgspec.json.decode, daemon.said.splitlines())}
-    assert told["pages"]["url"].startswith("http://127.0.0.1:")
-    assert told["bots"]["endpoint"].startswith("tcp://127.0.0.1:")
+    assert told["pages"]["url"].startswith("http://127.")
+    assert told["bots"]["endpoint"].startswith("tcp://127.")
     assert told["bots"]["server_key"] is None
     with House.open(data) as house:
         organiser = house.teams.of_token(told["token"]["token"])

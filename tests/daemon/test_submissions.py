@@ -15,7 +15,8 @@ from referee.daemon.samples import packed
 from referee.store.house import House
 from referee.store.house.rows import TeamRow, VersionRow
 from referee.tournament.spec import Spec
-from tests.daemon.serving import Daemon, nothing_left, processes_of, serving, wait_for
+from tests.daemon.serving import Daemon, nothing_left, processes_of, serving
+from tests.waiting import wait_for
 
 QUIET = ("--no-web", "--bots", "none", "--variant", "underdog", "--pace", "5")
 

@@ -11,8 +11,9 @@ from referee.store.connect import FILE
 from referee.store.database import Store
 from referee.store.house.rows import TournamentRow
 from referee.tournament.spec import Spec
-from tests.daemon.serving import Daemon, serving, wait_for
+from tests.daemon.serving import Daemon, serving
 from tests.facts import Naming
+from tests.waiting import wait_for
 
 PLAIN = ("--no-web", "--bots", "none", "--variant", "underdog", "--pace", "1")
 

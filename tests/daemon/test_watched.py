@@ -17,13 +17,14 @@ from referee.daemon.examining import unpacked
 from referee.daemon.samples import packed
 from referee.store.house import House
 from referee.tournament.spec import Spec
-from tests.daemon.serving import processes_of, serving, wait_for
+from tests.daemon.serving import WEB, processes_of, serving
 from tests.daemon.test_submissions import team
+from tests.waiting import wait_for
 from tests.web.pages.scene import SLOW_BOT, page_url
 from tests.web.serving import Web
 from tests.web.test_live import Follower
 
-OPTIONS = ("--web", "127.0.0.1:0", "--bots", "none", "--time", "10s", "--finish", "0")
+OPTIONS = (*WEB, "--bots", "none", "--time", "10s", "--finish", "0")
 
 
 def two_slow_bots(tmp_path: Path, seconds: float) -> Path:

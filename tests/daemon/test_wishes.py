@@ -13,7 +13,8 @@ from referee.daemon.scoreboard import Snapshot
 from referee.reports.standings import read_standings
 from referee.store.database import Store
 from referee.tournament.spec import Spec
-from tests.daemon.serving import Daemon, serving, wait_for
+from tests.daemon.serving import Daemon, serving
+from tests.waiting import wait_for
 
 QUICK = ("--no-web", "--bots", "none", "--variant", "underdog")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-import time
 from collections import defaultdict
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +20,7 @@ from tests.hostile.compiling import PROGRAMS, compiled
 from tests.hostile.measuring import Measured, Order, play, play_apart
 from tests.hostile.pace import PACE
 from tests.hostile.scene import Scene
+from tests.waiting import wait_for
 
 BAD, HONEST = "bad", ("good", "other")
 MOST_KB = 200 * 1024
@@ -28,7 +28,6 @@ NOISE_S = 4.0 * PACE
 """What other tests on the same machine may cost a tournament of some games."""
 STARTING_S = 0.5 * PACE
 """And each start of a bot that has lost a game by a fault."""
-GONE_S = 3.0 * PACE
 STDERR_BYTES = 64 * 1024
 
 
@@ -222,10 +221,7 @@ def lost_no_more_time(played: Played, without: Played, case: Case) -> None:
 
 
 def nothing_is_left(scene: Scene, expected: Expected) -> None:
-    give_up = time.monotonic() + GONE_S
-    while (left := scene.processes()) and time.monotonic() < give_up:
-        time.sleep(0.01)
-    assert left == []
+    wait_for(lambda: not scene.processes(), lambda: f"the end of {scene.processes()}")
     assert bool(scene.files()) is expected.leaves_files, scene.files()
 
 

@@ -8,13 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.arena.outside import wait_until
-from tests.arena.playing import MARK, left_of
-from tests.cli.running import PATIENCE_S, REFEREE, environment
+from tests.arena.playing import MARK, all_gone
+from tests.cli.running import REFEREE, environment
 from tests.hostile.cases import CASES, Case
-from tests.hostile.pace import PACE
 from tests.hostile.running import put_honest, put_hostile
 from tests.hostile.scene import Scene
+from tests.waiting import PATIENCE_S, wait_for
 
 STAYING = [case for case in CASES if {22, 23} & set(case.numbers)]
 
@@ -57,8 +56,8 @@ def test_killed_referee_leaves_nothing(
         finally:
             process.kill()
             process.communicate(timeout=PATIENCE_S)
-        wait_until(lambda: scene.processes() == [], 5 * PACE, "all bots, walls and keepers end")
-        wait_until(lambda: left_of(scene.mark) == [], 5 * PACE, "all workers end")
+        wait_for(lambda: not scene.processes(), "the end of all bots, walls and keepers")
+        all_gone(scene.mark)
         assert scene.files() == []
 
 
@@ -66,9 +65,7 @@ def test_the_mark_is_found(tmp_path: Path) -> None:
     """So that what was seen above is no blindness."""
     with Scene(tmp_path / "tournament").set() as scene:
         word = f"{uuid.uuid4().hex}-{scene.mark}"
-        with subprocess.Popen(["sh", "-c", "sleep 20; true", word]) as process:
-            wait_until(
-                lambda: any(word in each for each in scene.processes()), 5 * PACE, "it is seen"
-            )
+        with subprocess.Popen(["sh", "-c", "sleep 600; true", word]) as process:
+            wait_for(lambda: any(word in each for each in scene.processes()), "it to be seen")
             process.kill()
-        wait_until(lambda: scene.processes() == [], 5 * PACE, "it is gone")
+        wait_for(lambda: not scene.processes(), "it to be gone")

@@ -15,10 +15,10 @@ from referee.bots.confinement.levels import Level
 from referee.bots.manifest import Bot, read_bot
 from referee.bots.process import BotProcess
 from referee.bots.starting import start_bot
-from tests.arena.outside import wait_until
 from tests.hostile.pace import PACE
 from tests.hostile.running import put_honest
 from tests.hostile.scene import Scene
+from tests.waiting import wait_for
 
 START_S = 10.0 * PACE
 A_WHILE_S = 0.5
@@ -72,7 +72,7 @@ def test_no_confined_bot_runs_as_root(bot: Bot, level: str) -> None:
             assert numbers(process, "Seccomp") == {2}
     finally:
         process.close()
-    wait_until(lambda: not Path(f"/proc/{process.pid}").exists(), 5 * PACE, "the bot is gone")
+    wait_for(lambda: not Path(f"/proc/{process.pid}").exists(), "the bot to be gone")
 
 
 def numbers(process: BotProcess, field: str) -> set[int]:

@@ -12,7 +12,8 @@ from referee.bots.manifest import Bot, find_bot, read_bot
 from referee.match import play_match
 from referee.rules.registry import BUNDLED
 from tests.languages.ready import PORTS, protocol_block, ready, template
-from tests.talking import HELLO, PATIENCE_S, Opposed, Talk, play_at_once, talking_to
+from tests.talking import HELLO, Opposed, Talk, play_at_once, talking_to
+from tests.waiting import PATIENCE_S
 
 ANSWER = {"type": "hello", "protocol": 1, "games_at_once": 64}
 TURN: dict[str, Any] = {

@@ -2,48 +2,22 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 import zmq
 
 from referee.links.keys import KeyPair
 from referee.links.router import Arrival, Router
-
-PATIENCE_S = 20.0
-
-
-def until(holds: Callable[[], bool]) -> None:
-    """Wait for something that is bound to happen."""
-    give_up = time.monotonic() + PATIENCE_S
-    while not holds():
-        assert time.monotonic() < give_up, "it did not happen"
-        time.sleep(0.005)
+from tests.waiting import PATIENCE_S, wait_for
 
 
 def next_arrival(router: Router) -> Arrival:
-    found: list[Arrival] = []
-
-    def came() -> bool:
-        arrival = router.receive()
-        if arrival is not None:
-            found.append(arrival)
-        return bool(found)
-
-    until(came)
-    return found[0]
+    return wait_for(router.receive, "an arrival")
 
 
 def next_departures(router: Router) -> list[int]:
-    found: list[int] = []
-
-    def came() -> bool:
-        found.extend(router.departures())
-        return bool(found)
-
-    until(came)
-    return found
+    return wait_for(router.departures, "a departure")
 
 
 @contextmanager

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,8 +15,7 @@ from referee.links.endpoint import ENDPOINT, LocalEndpoint
 from referee.links.pipe import PipeLink
 from referee.protocol.framed import FramedSession
 from referee.protocol.messages import Event, HelloReceived, Misbehaved
-
-PATIENCE_S = 10.0
+from tests.waiting import PATIENCE_S, wait_for
 
 
 @pytest.fixture
@@ -36,23 +34,17 @@ def dealer() -> Iterator[zmq.Socket[bytes]]:
 
 
 def connected(endpoint: LocalEndpoint) -> PipeLink:
-    give_up = time.monotonic() + PATIENCE_S
-    while (link := endpoint.accept()) is None:
-        assert time.monotonic() < give_up
-        time.sleep(0.001)
-    return link
+    return wait_for(endpoint.accept, "a bot that connects")
 
 
 def hear(link: PipeLink, session: FramedSession) -> list[Event]:
-    give_up = time.monotonic() + PATIENCE_S
-    while True:
+    def heard() -> list[Event]:
         data = link.read()
-        if data is not None:
-            events = list(session.receive(data) if data else session.end_of_input())
-            if events:
-                return events
-        assert time.monotonic() < give_up
-        time.sleep(0.001)
+        if data is None:
+            return []
+        return list(session.receive(data) if data else session.end_of_input())
+
+    return wait_for(heard, "something that the session understands")
 
 
 def greeted(

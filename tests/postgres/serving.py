@@ -13,7 +13,6 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,6 +21,7 @@ import pytest
 from psycopg import sql
 
 from tests.packages import postgres_program
+from tests.waiting import PATIENCE_S, wait_for
 
 MISSING = "there is no PostgreSQL server here: apt-get install --yes postgresql"
 DATABASE = "referee"
@@ -30,7 +30,6 @@ LOCKED = "locked"
 PASSWORD = "sesame/opens?cavern#forty@thieves%50:a=b&c+é"
 """With everything that means something in a URL."""
 PORT = 5432
-START_S = 30
 
 
 class Server:
@@ -45,7 +44,7 @@ class Server:
         self._more: dict[str, object] = {}
         self._run("initdb", "-D", self._data, "-U", "referee", "-E", "UTF8", "--no-sync")
         hba = f"local all {LOCKED} scram-sha-256\nlocal all all trust\n"
-        hba += "host all all 127.0.0.1/32 trust\n"
+        hba += "host all all 127.0.0.0/8 trust\n"
         (self._data / "pg_hba.conf").write_text(hba)
         self.start()
         with self.connect("postgres") as connection:
@@ -79,22 +78,21 @@ class Server:
                 stderr=log,
                 env=self._environment(),
             )
-        patience = time.monotonic() + START_S
-        while True:
-            try:
-                self.connect("postgres").close()
-            except psycopg.OperationalError:
-                assert self._process.poll() is None, (self.folder / "log").read_text()
-                assert time.monotonic() < patience, "the server does not start"
-                time.sleep(0.05)
-            else:
-                return
+        wait_for(self._answers, lambda: (self.folder / "log").read_text())
+
+    def _answers(self) -> bool:
+        assert self._process is not None
+        assert self._process.poll() is None, (self.folder / "log").read_text()
+        with contextlib.suppress(psycopg.OperationalError):
+            self.connect("postgres").close()
+            return True
+        return False
 
     def stop(self, *, at_once: bool = False) -> None:
         """At once: as after a crash, without a word to anybody."""
         if self._process is not None:
             self._process.send_signal(signal.SIGQUIT if at_once else signal.SIGINT)
-            self._process.wait(START_S)
+            self._process.wait(PATIENCE_S)
             self._process = None
 
     @contextlib.contextmanager

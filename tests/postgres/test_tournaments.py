@@ -14,11 +14,13 @@ import pytest
 from referee.bots.environment import environment
 from referee.bots.manifest import find_bot
 from referee.store.database import Store
-from tests.cli.running import PATIENCE_S, each, referee
+from tests.arena.playing import all_gone
+from tests.cli.running import each, referee
 from tests.cluster.clustering import bot_folder
 from tests.facts import Naming
 from tests.postgres.serving import LOCKED, PASSWORD, Server
-from tests.tournament.test_nothing_lost import begin, gone, hear, tables
+from tests.tournament.test_nothing_lost import begin, hear, tables
+from tests.waiting import PATIENCE_S
 
 GAMES = 20
 NAMES = ("high", "low", "middle")
@@ -117,7 +119,7 @@ def test_killed_and_the_server_too(
     hear(process, 5)
     process.send_signal(signal.SIGKILL)
     process.communicate()
-    assert gone(mark)
+    all_gone(mark)
     kept = stored(folder)
     again = begin(tmp_path, mark, "tournament", "--resume", "killed")
     hear(again, 10)
@@ -127,7 +129,7 @@ def test_killed_and_the_server_too(
     (told,) = [line for line in err.decode().splitlines() if line.startswith("referee: ")]
     assert told.startswith("referee: the connection to postgresql://")
     assert told.endswith("every game that was committed is safe, and the tournament can be resumed")
-    assert gone(mark)
+    all_gone(mark)
     away = referee(tmp_path, "tournament", "--resume", "killed")
     assert (away.status, away.out) == (3, "")
     assert "cannot be reached" in away.err
@@ -160,7 +162,7 @@ def test_two_at_once_and_whoever_reads(postgres: Server, tmp_path: Path) -> None
     finally:
         process.kill()
         process.communicate()
-    assert gone(mark)
+    all_gone(mark)
     Store.open(tmp_path / "t").close()
 
 

@@ -17,8 +17,9 @@ import time
 from pathlib import Path
 from typing import Any
 
+from tests.waiting import PATIENCE_S, wait_for
+
 COMMAND = "chromium"
-PATIENCE_S = 60
 WINDOW = (1280, 900)
 CLICKS = 5
 STILL_S = 10.0
@@ -157,11 +158,9 @@ class Browser:
         return told["result"].get("value")
 
     def wait(self, condition: str) -> None:
-        until = time.monotonic() + PATIENCE_S
-        while not self.run(f"Boolean({condition})"):
-            if time.monotonic() > until:
-                raise BrowserError(f"never: {condition}; {self.complaints}")
-            time.sleep(0.01)
+        wait_for(
+            lambda: self.run(f"Boolean({condition})"), lambda: f"{condition}; {self.complaints}"
+        )
 
     def text(self, selector: str) -> str:
         """What is to be read there."""

@@ -20,9 +20,10 @@ from referee.store.database import Store
 from referee.tournament.spec import Spec
 from referee.verifying import verify
 from tests.records import faulty, games, with_notes
-from tests.reports.browser import MISSING, PATIENCE_S, Browser, BrowserError
+from tests.reports.browser import MISSING, Browser, BrowserError
 from tests.reports.pages import contents, read
 from tests.reports.stored import make_real
+from tests.waiting import PATIENCE_S
 
 READY = "document.documentElement?.dataset.ready === 'yes'"
 

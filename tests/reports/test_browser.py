@@ -18,10 +18,10 @@ from referee.reports.html.make import write_report
 from referee.store.database import Store
 from referee.store.rows import BotRow, GameRow, PairingRow
 from referee.tournament.spec import Spec
-from tests.daemon.serving import wait_for
 from tests.records import FAULTY, faulty, games, with_notes
 from tests.reports.browser import MISSING, Browser
 from tests.reports.stored import Met, make, make_real
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.skipif(MISSING is not None, reason=str(MISSING))
 

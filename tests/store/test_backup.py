@@ -36,6 +36,33 @@ def test_a_backup_of_what_is_being_written_is_of_one_moment(tmp_path: Path) -> N
         worker.communicate()
 
 
+def test_an_archive_that_is_dropped_meanwhile_is_in_the_backup(tmp_path: Path) -> None:
+    with House.open(tmp_path / "data") as house:
+        house.settings.set_limits(Limits(versions_a_bot=1), by="me")
+        first = hand_in(house, b"the first")
+
+        def supersede(_: str) -> None:
+            for archive in (b"the second", b"the third"):
+                hand_in(house, archive)
+            assert not house.versions.get(first).kept
+
+        made = back_up(house, tmp_path / "it.tar", keys=True, tell=supersede)
+        assert made.versions == 1
+        assert [path.name for path in (tmp_path / "data").glob(".*.part")] == []
+    restore(tmp_path / "it.tar", tmp_path / "again")
+    with House.open(tmp_path / "again", create=False) as house:
+        version = house.versions.get(first)
+        assert (version.state, house.submissions.archive(version)) == ("playing", b"the first")
+
+
+def hand_in(house: House, archive: bytes) -> int:
+    """A version that plays at once."""
+    version = house.submissions.keep("greedy", None, archive)
+    house.submissions.claim()
+    house.submissions.accept(version.id, "{}")
+    return version.id
+
+
 def _see_that_it_fits(path: Path, data: Path) -> None:
     games = restore(path, data)
     with House.open(data, create=False) as house:

@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 
 from referee.store.database import Store
-from tests.arena.playing import MARK, left_of
-from tests.cli.running import PATIENCE_S, REFEREE, environment, referee
+from tests.arena.playing import MARK, all_gone
+from tests.cli.running import REFEREE, environment, referee
 from tests.once import once
+from tests.waiting import PATIENCE_S
 
 KILLS = 20
 TABLES = ("standings.md", "standings.csv", "standings.json", "crosstable.csv")
@@ -58,13 +59,6 @@ def hear(process: subprocess.Popen[bytes], count: int) -> None:
         line = process.stdout.readline()
         assert line, process.stderr and process.stderr.read()
         count -= line.startswith(b'{"event":"game"')
-
-
-def gone(mark: str) -> bool:
-    patience = time.monotonic() + PATIENCE_S
-    while left_of(mark) and time.monotonic() < patience:
-        time.sleep(0.05)
-    return not left_of(mark)
 
 
 def stored(folder: Path) -> set[tuple[int, int]]:
@@ -111,7 +105,7 @@ def test_killed_twenty_times(uninterrupted: Path, tmp_path: Path) -> None:
             time.sleep(chance.choice((0.0, 0.0, 0.3, 1.1)))
         process.send_signal(signal.SIGKILL)
         process.communicate()
-        assert gone(mark), "workers and bots end with their coordinator"
+        all_gone(mark)
         now = stored(folder)
         assert kept <= now, "what was committed is there for good"
         kept = now
@@ -135,7 +129,7 @@ def test_interrupted_and_resumed(
     _, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == status
     assert b"go on with: referee tournament --resume t\n" in err
-    assert gone(mark)
+    all_gone(mark)
     assert len(stored(tmp_path / "t")) >= 50, "what was told of is kept"
     done = referee(tmp_path, "tournament", "--resume", "t")
     assert done.status == 0, done.err
@@ -171,7 +165,7 @@ def test_two_runs_in_one_folder(tmp_path: Path) -> None:
     finally:
         process.kill()
         process.communicate()
-    assert gone(mark)
+    all_gone(mark)
     again = begin(tmp_path, mark, "tournament", "--resume", "t")
     hear(again, 1)
     again.send_signal(signal.SIGINT)

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -32,9 +31,9 @@ from referee.tournament.chunk import (
 )
 from referee.tournament.crew import LostWorker
 from referee.tournament.workers import Workers
-from tests.arena.playing import MARK, left_of
+from tests.arena.playing import MARK, all_gone
+from tests.waiting import PATIENCE_S, wait_for
 
-PATIENCE_S = 60
 MANNER = Manner(
     tournament="t",
     clock=Clock(move_ms=1000),
@@ -74,22 +73,16 @@ def workers() -> Iterator[Workers]:
 def reports(workers: Workers) -> list[Report]:
     """All that the one worker says until it is done."""
     said: list[Report] = []
-    patience = time.monotonic() + PATIENCE_S
-    while time.monotonic() < patience:
+
+    def hear() -> None:
         for _, heard in workers.hear(0.1):
             assert not isinstance(heard, LostWorker), heard
-            said += heard
-            if isinstance(said[-1], Done | Called):
-                return said
-    raise AssertionError("the worker never came to an end")
+            said.extend(heard)
 
-
-def gone(mark: str) -> bool:
-    """Whether, after a moment, no process carries this mark."""
-    patience = time.monotonic() + PATIENCE_S
-    while left_of(mark) and time.monotonic() < patience:
-        time.sleep(0.05)
-    return not left_of(mark)
+    wait_for(
+        lambda: said and isinstance(said[-1], Done | Called), "the worker's end", meanwhile=hear
+    )
+    return said
 
 
 def records(said: list[Report]) -> dict[int, Record]:
@@ -199,7 +192,7 @@ def test_a_worker_that_is_killed_is_replaced_and_leaves_no_bot(
         assert sorted(records(reports(crew))) == [1, 2]
     finally:
         crew.close()
-    assert gone("killed-worker")
+    all_gone("killed-worker")
 
 
 def test_a_worker_that_dies_before_its_order_is_heard_of(workers: Workers) -> None:
@@ -240,7 +233,7 @@ def test_a_worker_ends_when_its_coordinator_is_gone(monkeypatch: pytest.MonkeyPa
     coordinator.kill()
     coordinator.wait()
     coordinator.stdout.close()
-    assert gone("orphan-worker")
+    all_gone("orphan-worker")
 
 
 def test_frames_however_the_bytes_are_cut() -> None:

@@ -10,8 +10,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.waiting import PATIENCE_S, wait_for
 from tests.web.contest import Contest
-from tests.web.serving import PATIENCE_S, Web, serving, until
+from tests.web.serving import Web, serving
 
 HEAD = b"GET /healthz HTTP/1.1\r\nHost: x\r\n"
 FEW = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (200, 200))"
@@ -33,14 +34,17 @@ def ends(connection: socket.socket) -> bytes:
     return found
 
 
-def trickles_for(connection: socket.socket) -> float:
-    """How many seconds a byte is taken now and then, before the other side ends it."""
-    began = time.monotonic()
-    with suppress(OSError):
-        while time.monotonic() - began < 10.0:
+def trickle_until_cut(connection: socket.socket) -> None:
+    """Send a byte now and then, until the other side ends it."""
+
+    def cut() -> bool:
+        try:
             connection.sendall(b"x")
-            time.sleep(0.05)
-    return time.monotonic() - began
+        except OSError:
+            return True
+        return False
+
+    wait_for(cut, "the end of a connection that trickles")
 
 
 def answer(connection: socket.socket) -> bytes:
@@ -56,40 +60,36 @@ def test_a_head_has_its_time(own: Contest, start: bytes) -> None:
         began = time.monotonic()
         slow.sendall(start)
         assert ends(slow) == b""
-        assert 0.4 < time.monotonic() - began < 5.0
+        assert time.monotonic() - began > 0.4
         assert b"referee_connections_cut_total 1\n" in web.get("/metrics").body
 
 
 def test_who_sends_a_byte_now_and_then_is_cut_too(own: Contest) -> None:
     with serving(own.data, limits={"head_s": 1.0}) as web, connected(web) as slow:
         slow.sendall(HEAD)
-        assert trickles_for(slow) < 5.0
+        trickle_until_cut(slow)
 
 
 def test_the_head_of_a_later_request_has_its_time(own: Contest) -> None:
-    with serving(own.data, limits={"head_s": 0.5, "idle_s": 1.0}) as web:
+    with serving(own.data, limits={"head_s": 0.5, "idle_s": 5.0}) as web:
         with connected(web) as slow:
             for _ in range(3):
                 slow.sendall(HEAD + b"\r\n")
                 assert answer(slow).startswith(b"HTTP/1.1 200")
                 time.sleep(0.6)
-            began = time.monotonic()
             slow.sendall(HEAD)
             assert ends(slow) == b""
-            assert time.monotonic() - began < 5.0
         with connected(web) as idle:
             idle.sendall(HEAD + b"\r\n")
             answer(idle)
-            began = time.monotonic()
             assert ends(idle) == b""
-            assert time.monotonic() - began < 5.0
 
 
 def test_a_body_that_trickles_after_its_answer_holds_nothing(own: Contest) -> None:
     with serving(own.data, limits={"head_s": 0.5, "idle_s": 0.5}) as web, connected(web) as slow:
         slow.sendall(HEAD + b"Content-Length: 1000000\r\n\r\n")
         answer(slow)
-        assert trickles_for(slow) < 5.0
+        trickle_until_cut(slow)
 
 
 @pytest.mark.parametrize("limit", ["connections", "connections_of_one"])
@@ -103,7 +103,7 @@ def test_there_are_no_more_than_are_taken(own: Contest, limit: str) -> None:
             assert b"Retry-After: 5" in told
             assert told.endswith(b'{"error":"too many connections: come back in a moment"}')
         held.close()
-        until(lambda: web.get("/healthz").status == 200, "there is no room")
+        wait_for(lambda: web.get("/healthz").status == 200, "room")
         assert b"referee_connections 1\n" in web.get("/metrics").body
 
 
@@ -113,7 +113,7 @@ def test_a_flood_beyond_all_descriptors_is_survived_in_silence(own: Contest) -> 
         with ExitStack() as held:
             for _ in range(400):
                 held.enter_context(connected(web))
-            until(lambda: _answers(web), "nobody is answered while they are held")
+            wait_for(lambda: _answers(web), "an answer while they are held")
         assert web.get("/healthz").status == 200
 
 

@@ -6,7 +6,6 @@ import asyncio
 import json
 import re
 import socket
-import time
 from collections.abc import Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -19,8 +18,9 @@ import zmq
 from referee.store.house import House
 from referee.web.following import STUCK_S
 from referee.web.live import Live, Wanted
+from tests.waiting import PATIENCE_S, wait_for
 from tests.web.contest import Contest
-from tests.web.serving import PATIENCE_S, Web, serving, until
+from tests.web.serving import Web, serving
 from tests.web.test_shown import freeze
 
 GAME = "1/7-3"
@@ -47,7 +47,7 @@ class Coordinator:
             self.tell(kind, **fields)
             return bool(true())
 
-        until(told, f"nobody heard of {kind}")
+        wait_for(told, f"somebody to hear of {kind}")
 
     def close(self) -> None:
         self._context.destroy(linger=0)
@@ -89,12 +89,12 @@ class Follower:
         self._connection.close()
 
     def _read_until(self, mark: bytes) -> None:
-        deadline = time.monotonic() + PATIENCE_S
-        while mark not in self.text:
-            assert time.monotonic() < deadline, self.text
+        def read() -> None:
             data = self._connection.recv(65_536)
             assert data, self.text
             self.text += data
+
+        wait_for(lambda: mark in self.text, lambda: f"{mark!r} after {self.text!r}", meanwhile=read)
 
     def events(self, *, to: str) -> list[tuple[str, Any]]:
         """All that came, up to an event that has this word in it."""
@@ -121,7 +121,7 @@ def test_followers_hear_of_a_game_from_its_beginning_to_its_end(own: Contest) ->
         with Follower(web) as all_of_it, Follower(web, "?only=ended,standings") as ends:
             coordinator.tell("began", game=GAME, **names)
             coordinator.tell("moved", game=GAME, move_number=1, lines=["red v2 plays 5."])
-            until(lambda: len(web.read("/live")["games"]) == 1, "nothing is live")
+            wait_for(lambda: len(web.read("/live")["games"]) == 1, "a live game")
             (game,) = web.read("/live")["games"]
             assert (game["game"], game["moves"], game["lines"]) == (GAME, 1, ["red v2 plays 5."])
             assert web.get("/metrics").body.count(b"referee_followers 2\n") == 1
@@ -132,12 +132,14 @@ def test_followers_hear_of_a_game_from_its_beginning_to_its_end(own: Contest) ->
             assert heard[2][1]["scores"] == [1, 3]
             assert [kind for kind, _ in ends.events(to="standings")] == ["ended", "standings"]
             last = all_of_it.text.decode().rpartition("id: ")[2].split()[0]
-        until(lambda: web.read("/live") == {"games": []}, "the game is still live")
+        wait_for(lambda: web.read("/live") == {"games": []}, "the end of the live game")
         with Follower(web, f"?game={GAME}", last=last) as late:
             coordinator.tell("ended", **ended(game="1/1-1"))
             coordinator.tell("moved", game=GAME, move_number=2, lines=[])
             assert [kind for kind, _ in late.events(to="moved")] == ["moved"]
-        until(lambda: b"referee_followers 0\n" in web.get("/metrics").body, "followers stay")
+        wait_for(
+            lambda: b"referee_followers 0\n" in web.get("/metrics").body, "the followers to leave"
+        )
 
 
 def test_who_has_followed_for_long_enough_is_let_go_and_comes_back(own: Contest) -> None:
@@ -145,7 +147,9 @@ def test_who_has_followed_for_long_enough_is_let_go_and_comes_back(own: Contest)
         for _ in range(2):
             reply = web.get("/api/v1/events")
             assert (reply.status, reply.body) == (200, b"retry: 2000\n: following\n\n")
-        until(lambda: b"referee_followers 0\n" in web.get("/metrics").body, "followers stay")
+        wait_for(
+            lambda: b"referee_followers 0\n" in web.get("/metrics").body, "the followers to leave"
+        )
 
 
 def test_who_is_connected(own: Contest) -> None:
@@ -153,10 +157,10 @@ def test_who_is_connected(own: Contest) -> None:
         house.bots.new_token("guest", house.teams.named("Reds").id, by="tests")
     with live(own) as (web, coordinator):
         coordinator.tell("guests", names=["guest"])
-        until(lambda: web.read("/bots/guest")["bot"]["connected"], "it is not here")
+        wait_for(lambda: web.read("/bots/guest")["bot"]["connected"], "it to come")
         assert web.read("/status")["connected"] == 1
         coordinator.tell("guest", name="guest", state="departed")
-        until(lambda: not web.read("/bots/guest")["bot"]["connected"], "it is still here")
+        wait_for(lambda: not web.read("/bots/guest")["bot"]["connected"], "it to leave")
 
 
 def test_a_frozen_season_is_played_in_secret(own: Contest) -> None:
@@ -298,15 +302,15 @@ def test_a_follower_that_does_not_read_is_let_go(own: Contest) -> None:
     quick = "import referee.web.following as following; following.STUCK_S = 0.5"
     with live(own, before=quick) as (web, coordinator), Follower(web, "?only=standings") as reader:
         with Follower(web, "?only=moved") as deaf:
-            until(lambda: b"referee_followers 2\n" in web.get("/metrics").body, "who follows?")
+            wait_for(lambda: b"referee_followers 2\n" in web.get("/metrics").body, "two followers")
 
             def let_go() -> bool:
                 for _ in range(100):
                     coordinator.tell("moved", game=GAME, move_number=1, lines=["x" * 400] * 20)
                 return b'{type="stuck followers"} 1\n' in web.get("/metrics").body
 
-            until(let_go, "it is still held")
-            until(lambda: b"referee_followers 1\n" in web.get("/metrics").body, "it is held")
+            wait_for(let_go, "it to be let go")
+            wait_for(lambda: b"referee_followers 1\n" in web.get("/metrics").body, "one follower")
             assert deaf is not reader
         coordinator.tell("standings", season="1", at="now")
         assert reader.events(to="standings")[-1][0] == "standings"
@@ -317,7 +321,9 @@ def test_no_more_followers_than_are_taken(own: Contest) -> None:
         with Follower(web), Follower(web):
             reply = web.get("/api/v1/events")
             assert (reply.status, reply.headers["retry-after"]) == (429, "30")
-        until(lambda: b"referee_followers 0\n" in web.get("/metrics").body, "followers stay")
+        wait_for(
+            lambda: b"referee_followers 0\n" in web.get("/metrics").body, "the followers to leave"
+        )
         with Follower(web):
             pass
 

@@ -19,9 +19,11 @@ from referee.web.asset import Assets
 from referee.web.leafing import Leaves
 from referee.web.rates import Rate
 from tests.cli.running import environment
+from tests.loopback import own_address
 from tests.store.sample import BOTS, PAIRINGS, VALUES, game
+from tests.waiting import PATIENCE_S
 from tests.web.contest import Contest, archive
-from tests.web.serving import PATIENCE_S, START, serving
+from tests.web.serving import START, serving
 
 
 def refused(line: bytes) -> str:
@@ -39,10 +41,10 @@ def refused(line: bytes) -> str:
 def test_settings_that_are_none(tmp_path: Path) -> None:
     assert "cannot be read" in refused(b"nonsense\n")
     assert "colour" in refused(b'{"data": "x", "colour": 1}\n')
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        line = json.dumps({"data": str(tmp_path), "port": port}).encode()
-        assert f"cannot listen at 127.0.0.1:{port}" in refused(line + b"\n")
+    with socket.create_server((own_address(), 0)) as taken:
+        host, port = taken.getsockname()
+        line = json.dumps({"data": str(tmp_path), "host": host, "port": port}).encode()
+        assert f"cannot listen at {host}:{port}" in refused(line + b"\n")
 
 
 def test_it_outlives_ctrl_c_and_ends_by_sigterm(own: Contest) -> None:

@@ -7,8 +7,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.waiting import PATIENCE_S
 from tests.web.contest import Contest
-from tests.web.serving import PATIENCE_S, Web, serving
+from tests.web.serving import Web, serving
 
 Served = tuple[Web, Contest]
 

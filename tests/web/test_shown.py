@@ -10,8 +10,9 @@ import pytest
 from referee.reports.standings import read_standings
 from referee.store.database import Store
 from referee.store.house import House
+from tests.waiting import wait_for
 from tests.web.contest import GAMES, Contest, hand_in
-from tests.web.serving import query, serving, until
+from tests.web.serving import query, serving
 
 
 def freeze(contest: Contest, at: str) -> None:
@@ -79,13 +80,13 @@ def test_a_frozen_table_stays_as_it_was(own: Contest) -> None:
             house.versions.activate("blue", 1, by="tests")
             house.bots.pause("red", by="tests")
             house.bots.disqualify("blue", "plays by telephone", by="tests")
-        until(lambda: tables(own.organiser) != organiser, "organisers see nothing of it")
+        wait_for(lambda: tables(own.organiser) != organiser, "what organisers see")
         assert tables() == public
         assert tables(own.viewer)[0] == public[0]
         assert "telephone" in str(web.read("/standings", own.organiser))
         with House.open(own.data) as house:
             house.seasons.reveal("1", by="tests")
-        until(lambda: "telephone" in str(web.read("/standings")), "it is not revealed")
+        wait_for(lambda: "telephone" in str(web.read("/standings")), "the reveal")
         rows = web.read("/standings")["tables"][0]["rows"]
         assert [row["name"] for row in rows] == ["blue v1"]
 
@@ -137,7 +138,7 @@ def test_a_ruling_is_in_the_tables_and_beside_the_record(own: Contest) -> None:
                 assert house.rulings.apply(season, store) == 1
         told = web.read(f"/games/{game}")
         assert told["ruling"]["what"] == "void"
-        until(lambda: bool(web.read("/standings")["notes"]), "the ruling is in no table")
+        wait_for(lambda: bool(web.read("/standings")["notes"]), "the ruling in a table")
         (note,) = web.read("/standings")["notes"]
         assert f"game {game} " in note
         assert note.endswith("is void: the host was on fire")
@@ -154,9 +155,9 @@ def test_a_ladder_whose_tables_have_no_cells(own: Contest, variant: str) -> None
         tables = [msgspec.structs.replace(table, cells=[]) for table in found.tables]
         snapshot = msgspec.structs.replace(found, tables=tables)
         (folder / "standings.json").write_bytes(msgspec.json.encode(snapshot))
-        until(
+        wait_for(
             lambda: web.get("/api/v1/head-to-head?variant=duel").status == 400,
-            "the snapshot is not read",
+            "the snapshot to be read",
         )
         counted = web.read("/head-to-head" + query(**asked))["cells"]
     assert len(counted) == 4

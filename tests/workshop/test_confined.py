@@ -8,7 +8,6 @@ import select
 import signal
 import subprocess
 import sys
-import time
 import uuid
 from collections.abc import Callable
 from pathlib import Path
@@ -16,9 +15,10 @@ from pathlib import Path
 import pytest
 
 from referee.record import Record, encode_record, read_records
-from tests.arena.playing import MARK, left_of
-from tests.cli.running import PATIENCE_S, REFEREE, Done, environment, on_terminal, referee
+from tests.arena.playing import MARK, all_gone, left_of
+from tests.cli.running import REFEREE, Done, environment, on_terminal, referee
 from tests.facts import Naming
+from tests.waiting import PATIENCE_S, wait_for
 from tests.workshop.confined import put_bot
 
 STANDARD = ("--sandbox", "standard")
@@ -161,14 +161,9 @@ def test_nothing_is_left_of_a_bot_that_hangs(
     )
     try:
         _until(process, b"gdb -p")
-        give_up = time.monotonic() + PATIENCE_S
-        while not left_of(mark) and time.monotonic() < give_up:
-            time.sleep(0.05)
-        assert left_of(mark), "it runs"
+        wait_for(lambda: left_of(mark), "the bot to run")
         assert ended(process) == status
-        while left_of(mark) and time.monotonic() < give_up:
-            time.sleep(0.05)
-        assert left_of(mark) == []
+        all_gone(mark)
     finally:
         process.kill()
         process.wait()

@@ -41,7 +41,7 @@ FAULTS: dict[str, tuple[Bot, dict[str, Any]]] = {
     "crash, closes its output": (bot("pipes", "closes stdout"), {}),
     "flood": (bot("flood", "line"), {}),
     "flood, of lines": (bot("flood", "garbage"), {}),
-    "timeout": (bot("slow", 0.5, 0.5), {"time": "100ms", "grace_ms": 0}),
+    "timeout": (bot("slow", 3, 3), {"time": "1s", "grace_ms": 0}),
     "no_start": (bot("startup", "exits"), {}),
     "no_hello": (bot("startup", "garbage"), {}),
     "wrong_protocol": (bot("startup", "protocol 2"), {}),

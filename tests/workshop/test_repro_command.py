@@ -20,7 +20,6 @@ from referee.record import Record, encode_record
 from referee.workshop.repro import Repro
 from tests.arena.playing import MARK, ROOT, bot, honest, left_of
 from tests.cli.running import (
-    PATIENCE_S,
     REFEREE,
     each,
     environment,
@@ -30,6 +29,7 @@ from tests.cli.running import (
     refuses,
 )
 from tests.facts import Naming
+from tests.waiting import PATIENCE_S
 from tests.workshop.one_game import game
 
 NO_FAULT = "The record has no fault of"

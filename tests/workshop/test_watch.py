@@ -24,7 +24,6 @@ from referee.verifying import verify
 from referee.workshop.watching import Play, Show, watch
 from tests.arena.playing import MARK, ROOT, bot, honest, left_of
 from tests.cli.running import (
-    PATIENCE_S,
     REFEREE,
     each,
     environment,
@@ -36,6 +35,7 @@ from tests.cli.running import (
     sentence,
 )
 from tests.facts import Naming
+from tests.waiting import PATIENCE_S
 
 VARIANTS = ("difference", "underdog", "duel", "target", "deck")
 SLOW = Clock(move_ms=60_000)

@@ -1,9 +1,8 @@
 """A copy of a whole data folder in one tar file, made while the daemon writes to it; and back.
 
 What belongs together is read from one moment: while nobody can write to the house, a reader of each
-database is opened, which goes on seeing that moment. They are copied at leisure by SQLite itself.
-The house is what says which submissions there are, and comes last; an archive that was dropped in
-the meantime is marked so in the copy.
+database is opened, which goes on seeing that moment, and every archive that was handed in gets a
+second link, which stays when the daemon drops the first. All of it is then copied at leisure.
 
     house.db, seasons/*/tournament.db, tournaments/*/tournament.db      copied by SQLite
     versions/, bots/, seasons/*/logs/, snapshots of tables, server.key  copied as files
@@ -110,15 +109,18 @@ class _Copy:
     def write(self, path: Path, *, keys: bool) -> Copied:
         games: dict[str, int] = {}
         with ExitStack() as stack:
-            stores, house = self._moment(stack)
+            stores, house, archives = self._moment(stack)
             for folder, database in stores.items():
                 self._tell(f"copying {folder}")
                 self._add_database(f"{folder}/{connect.FILE}", database)
                 games[folder] = database.execute("SELECT count(*) FROM game").fetchone()[0]
             self._tell("copying what was handed in")
+            if (self._data / VERSIONS).is_dir():
+                self._add(Path(VERSIONS))
+            for archive in archives:
+                self._add_file(f"{VERSIONS}/{archive.name}", archive)
             self._add_files(keys=keys)
-            kept = {name for name in self._sums if name.startswith(f"{VERSIONS}/")}
-            self._add_database(books.FILE, house, kept)
+            self._add_database(books.FILE, house)
         sums = "".join(f"{digest}  {name}\n" for name, digest in sorted(self._sums.items()))
         self._add_bytes(SUMS, sums.encode())
         return Copied(
@@ -129,31 +131,34 @@ class _Copy:
                 if folder.startswith(f"{SEASONS}/")
             },
             tournaments=sum(folder.startswith(f"{TOURNAMENTS}/") for folder in games),
-            versions=len(kept),
+            versions=len(archives),
             keys=KEY in self._sums,
             bytes=self._tar.offset,
         )
 
-    def _moment(self, stack: ExitStack) -> tuple[dict[str, sqlite3.Connection], sqlite3.Connection]:
-        """Readers that all see one moment: nobody writes to the house while they are opened."""
+    def _moment(
+        self, stack: ExitStack
+    ) -> tuple[dict[str, sqlite3.Connection], sqlite3.Connection, list[Path]]:
+        """Readers and archives of one moment: nobody writes to the house while they are taken."""
         stores: dict[str, sqlite3.Connection] = {}
+        links = part_of(self._data / VERSIONS)
+        links.mkdir(mode=0o700)
+        stack.callback(shutil.rmtree, links, ignore_errors=True)
         with self._house.changing():
             for kind in (SEASONS, TOURNAMENTS):
                 for path in sorted((self._data / kind).glob(f"*/{connect.FILE}")):
                     reader = stack.enter_context(closing(connect.open_for_reading(path)))
                     stores[f"{kind}/{path.parent.name}"] = reader
             house = stack.enter_context(closing(_reader(self._data / books.FILE)))
-        return stores, house
+            for path in (self._data / VERSIONS).glob("*.tar"):
+                os.link(path, links / path.name)
+        return stores, house, sorted(links.iterdir())
 
-    def _add_database(
-        self, name: str, reader: sqlite3.Connection, kept: set[str] | None = None
-    ) -> None:
+    def _add_database(self, name: str, reader: sqlite3.Connection) -> None:
         path = self._room / "copy.db"
         try:
             with closing(sqlite3.connect(path, isolation_level=None)) as copy:
                 reader.backup(copy)
-                if kept is not None:
-                    _mark_dropped(copy, kept)
             self._add_file(name, path)
         except sqlite3.Error as error:
             raise HouseRefused(f"{name} cannot be copied: {error}") from error
@@ -222,7 +227,7 @@ def _passing(name: Path, *, keys: bool) -> bool:
         return False
     if len(name.parts) == 1:
         secret = name.suffix == ".key" and name.name != VEIL
-        if name.name == BUILDS or (secret and not keys):
+        if name.name in (BUILDS, VERSIONS) or (secret and not keys):
             return True
     return name.name in APART or name.name.endswith(PASSING)
 
@@ -239,13 +244,6 @@ def _reader(path: Path) -> sqlite3.Connection:
         database.close()
         raise
     return database
-
-
-def _mark_dropped(copy: sqlite3.Connection, kept: set[str]) -> None:
-    """Archives that went while the copy was made are no longer kept, in the copy."""
-    for (number,) in copy.execute("SELECT id FROM version WHERE kept").fetchall():
-        if f"{VERSIONS}/{number}.tar" not in kept:
-            copy.execute("UPDATE version SET kept = 0 WHERE id = ?", (number,))
 
 
 # The way back.

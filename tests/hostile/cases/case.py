@@ -10,7 +10,7 @@ LEVELS = ("full", "standard", "none")
 """The strongest first."""
 LIMITS = {"memory": "64M", "processes": "16", "disk": "8M"}
 """What the bots of these tournaments may use, unless a case says otherwise."""
-MOVE_MS, GRACE_MS = 300 * PACE, 50 * PACE
+MOVE_MS, GRACE_MS = 1_000 * PACE, 50 * PACE
 BYE_MS = 1_000
 """What a bot has to leave after `bye`."""
 LAST_WORDS_MS = 250

@@ -7,10 +7,10 @@
  * log              to stderr, without end, and no answer
  * log-and-answers  four megabytes to stderr before each answer
  *
- * Bounded: 100 MB or ten seconds. */
+ * Bounded: 100 MB or ten minutes. */
 #include "bot.h"
 
-enum { MOST = 100, LASTS_S = 10, LOGGED = 4 };
+enum { MOST = 100, LASTS_S = 600, LOGGED = 4 };
 
 static const char *how;
 static char megabyte[1024 * 1024];

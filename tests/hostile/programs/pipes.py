@@ -20,7 +20,7 @@ import time
 
 from tests.hostile.programs.bot import Turn, answer, greet, say, serve
 
-LASTS_S = 20.0
+LASTS_S = 600.0
 PAUSE_S = 0.03
 DRIP_S = 0.1
 

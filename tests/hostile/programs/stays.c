@@ -5,12 +5,12 @@
  * deaf    ignores every signal that can be ignored, `bye`, and the end of its input
  * daemon  leaves a daemon behind: forked twice, in a session of its own, deaf like the above
  *
- * Bounded: whatever stays ends after 20 seconds. */
+ * Bounded: whatever stays ends after ten minutes. */
 #include "bot.h"
 #include <signal.h>
 #include <sys/wait.h>
 
-enum { LASTS_S = 20 };
+enum { LASTS_S = 600 };
 
 static void linger(void) {
     double enough = now_s() + LASTS_S;

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.daemon.serving import wait_for
+from tests.waiting import wait_for
 from tests.web.pages.scene import Scene, contest
 
 SHOTS = Path(__file__).parent / "screenshots"

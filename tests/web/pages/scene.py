@@ -12,8 +12,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from referee.store.house import House
-from tests.daemon.serving import Daemon, serving, wait_for
+from tests.daemon.serving import BOTS, WEB, Daemon, serving
 from tests.daemon.test_guests import connected, endpoint
+from tests.waiting import wait_for
 
 SLOW_BOT = Path(__file__).parent / "slow_bot.py"
 SLOW = {"tortoise": "0.5", "snail": "0.6"}
@@ -39,7 +40,7 @@ def contest(folder: Path) -> Iterator[Scene]:
         tokens = {name: house.bots.new_token(name, by="tests") for name in SLOW}
     assert organiser is not None
     assert reds is not None
-    options = ("--web", "127.0.0.1:0", "--bots", "tcp://127.0.0.1:0", "--samples")
+    options = (*WEB, *BOTS, "--samples")
     with ExitStack() as stack:
         daemon = stack.enter_context(
             serving(data, *options, "--time", "10s", "--pace", PACE, "--finish", "1")

@@ -16,12 +16,12 @@ from referee.daemon.examining import unpacked
 from referee.daemon.samples import packed
 from referee.store.house import House
 from referee.store.house.ratings import RatingNow
-from tests.daemon.serving import Daemon, serving
+from tests.daemon.serving import WEB, Daemon, serving
 from tests.daemon.test_submissions import team
 from tests.web.pages.conftest import PATIENCE_MS
 from tests.web.pages.scene import page_url
 
-OPTIONS = ("--web", "127.0.0.1:0", "--bots", "none", "--variant", "underdog", "--pace", "30")
+OPTIONS = (*WEB, "--bots", "none", "--variant", "underdog", "--pace", "30")
 BOT = """
 import json, random, sys
 

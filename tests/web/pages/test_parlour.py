@@ -27,7 +27,8 @@ from referee.web.parlour.parlour import Parlour
 from referee.web.parlour.sitting import Shown, Sitting, Terms
 from referee.web.refusal import Refusal
 from referee.web.settings import Limits
-from tests.daemon.serving import nothing_left, processes_of, wait_for
+from tests.daemon.serving import nothing_left, processes_of
+from tests.waiting import PATIENCE_S, wait_for
 from tests.web.contest import Contest
 from tests.web.serving import Reply, Web, serving
 
@@ -187,7 +188,7 @@ def test_a_game_that_is_over_is_kept_for_a_while_only(monkeypatch: pytest.Monkey
 
 
 def test_a_slow_bot_does_not_hold_the_end_up() -> None:
-    sleeper = find_bot(f"sleeper={sys.executable} -S {SLOW_BOT} 30")
+    sleeper = find_bot(f"sleeper={sys.executable} -S {SLOW_BOT} 600")
     before = set(processes_of(os.getpid()))
     parlour = Parlour(Limits())
     name = parlour.sit_down("ann", terms(bot=sleeper))
@@ -196,7 +197,7 @@ def test_a_slow_bot_does_not_hold_the_end_up() -> None:
     parlour.find(name).play(shown.asked.number, "5")
     began = time.monotonic()
     parlour.close()
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < PATIENCE_S
     # The thread is left behind, and ends with its process: here, its bot is ended by hand.
     for pid in set(processes_of(os.getpid())) - before:
         with contextlib.suppress(ProcessLookupError):

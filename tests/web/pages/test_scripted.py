@@ -7,13 +7,13 @@ from pathlib import Path
 from playwright.sync_api import Browser, expect
 
 from tests.arena.playing import ROOT
-from tests.daemon.serving import serving
+from tests.daemon.serving import WEB, serving
 from tests.web.pages.conftest import PATIENCE_MS, open_a_game
 from tests.web.pages.scene import page_url
 from tests.web.serving import Web
 from tests.web.serving import serving as web_serving
 
-OPTIONS = ("--web", "127.0.0.1:0", "--bots", "none", "--pace", "2", "--variant")
+OPTIONS = (*WEB, "--bots", "none", "--pace", "2", "--variant")
 SCRIPT = ROOT / "docs/examples/goofspiel.py"
 
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, expect
 
-from tests.daemon.serving import serving, wait_for
+from tests.daemon.serving import serving
 from tests.daemon.test_watched import OPTIONS, two_slow_bots
+from tests.waiting import wait_for
 from tests.web.pages.conftest import PATIENCE_MS
 from tests.web.pages.scene import page_url
 

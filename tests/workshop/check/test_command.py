@@ -20,7 +20,6 @@ import pytest
 from referee.workshop.check.report import Figures, Report, Step
 from tests.arena.playing import MARK, PROC, ROOT, left_of
 from tests.cli.running import (
-    PATIENCE_S,
     REFEREE,
     each,
     environment,
@@ -29,6 +28,7 @@ from tests.cli.running import (
     referee,
     refuses,
 )
+from tests.waiting import PATIENCE_S
 from tests.workshop.check.checking import OVER
 
 SLOW = ("--time", "20s", "--startup", "60s")

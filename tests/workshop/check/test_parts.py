@@ -100,7 +100,7 @@ def test_a_message_that_never_ends_is_given_up() -> None:
     assert ear.receive(MOVE) == [*given_up, MoveReceived(5, 3)]
     (stray,) = ear.receive(b"x" * 70_000)
     assert isinstance(stray, Stray)
-    assert stray.why == Naming("more than 65536 bytes without", "the end of a line")
+    assert stray.why == Naming("more than 65536 bytes without the end", "of a line")
 
 
 def test_messages_without_the_ends_of_their_lines() -> None:

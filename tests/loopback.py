@@ -1,0 +1,27 @@
+"""Addresses of the loopback network, a new one for each server that a test starts.
+
+All of 127.0.0.0/8 is loopback. A port that one test's server gives up cannot be taken by another
+test's server as long as the two have different addresses. A client that still knocks there is then
+refused, where it would otherwise disturb a stranger. Clients call from 127.0.0.1, so that nobody's
+own port is the one that he knocks at.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from itertools import count
+
+_servers = count()
+
+
+def own_address() -> str:
+    """An address that no other server has: of this process or of any other that runs tests."""
+    process, server = os.getpid(), next(_servers)
+    return f"127.{1 + process // 256 % 254}.{process % 256}.{1 + server % 254}"
+
+
+def free_port(address: str) -> int:
+    """A port for a server to listen at later; nobody takes it until then, if the address is own."""
+    with socket.create_server((address, 0)) as found:
+        return int(found.getsockname()[1])
