@@ -28,6 +28,7 @@ from soak.field import Entrant, Field
 from soak.playing import Ended
 from soak.run import Report, keep
 from soak.watching import Sample, Watch, family, is_there, left_of
+from tests.facts import Naming
 
 ROOT = Path(__file__).parents[1]
 PATIENCE_S = 400
@@ -92,7 +93,7 @@ def test_a_level_that_is_not_there_is_named() -> None:
     env = {**os.environ, EVERYWHERE: "fort"}
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=env, check=False)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "soak: there is no level 'fort'; it is full, standard or none\n"
+    assert done.stderr == Naming("soak: ", "level 'fort'")
 
 
 # The soak's own eyes.

@@ -16,10 +16,12 @@ from referee.match import MatchResult, play_match
 from referee.record import Record, encode_record, read_record
 from referee.verdict import Ending, Fault
 from referee.verifying import verify
+from tests.facts import Naming
 from tests.waiting import wait_for
 
 ROOT = Path(__file__).parents[2]
 MARK = "REFEREE_TEST_MARK"
+FLUSH = "does it flush its output?"
 PROC = Path("/proc/self/environ").exists()
 
 
@@ -68,7 +70,7 @@ def play(first: Bot, second: Bot, *, games: int = 2, **terms: Any) -> Played:
     return Played(result, sorted(records, key=lambda record: int(record.game)))
 
 
-def lost(record: Record, code: str, detail: str, loser: str = "bad") -> Fault:
+def lost(record: Record, code: str, detail: str | Naming, loser: str = "bad") -> Fault:
     """Check that this fault of the loser, and nothing else, decided the game."""
     seat = record.players.index(loser)
     (fault,) = record.faults()
@@ -80,7 +82,7 @@ def lost(record: Record, code: str, detail: str, loser: str = "bad") -> Fault:
     return fault
 
 
-def all_lost(played: Played, code: str, detail: str, loser: str = "bad") -> list[Fault]:
+def all_lost(played: Played, code: str, detail: str | Naming, loser: str = "bad") -> list[Fault]:
     """Check that the loser lost every game by this fault, and that they count."""
     faults = [lost(record, code, detail, loser) for record in played.records]
     result, games = played.result, len(played.records)
@@ -90,6 +92,11 @@ def all_lost(played: Played, code: str, detail: str, loser: str = "bad") -> list
     assert result.score.points == (0 if result.players[0] == loser else games)
     assert (result.unrated, result.replayed) == (0, 0)
     return faults
+
+
+def no_first_answer(within_ms: int, made_of: str) -> str:
+    """What is said of a process that has not answered anything in time."""
+    return f"no answer within {within_ms} ms ({made_of}); {FLUSH}"
 
 
 def all_by_rules(played: Played) -> None:

@@ -6,8 +6,9 @@ import pytest
 
 from referee.protocol.messages import STALE_LIMIT
 from tests.arena.playing import all_by_rules, all_lost, bot, honest, lost, play
+from tests.facts import Naming
 
-LEGAL = "legal are [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]"
+ILLEGAL = Naming("99", "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]")
 
 
 def test_second_answer_is_dropped() -> None:
@@ -46,17 +47,16 @@ def test_some_stale_lines_are_borne() -> None:
 @pytest.mark.parametrize("kind", ["stale", "pongs"])
 def test_many_stale_lines_are_a_flood(kind: str) -> None:
     played = play(bot("ids", kind, STALE_LIMIT + 1), honest(), games=1)
-    detail = f"more than {STALE_LIMIT} lines in a row that nobody asked for"
-    (fault,) = all_lost(played, "flood", detail)
+    (fault,) = all_lost(played, "flood", Naming(STALE_LIMIT, "lines"))
     assert fault.turn == 3
 
 
 @pytest.mark.parametrize(
     ("how", "code", "detail", "received"),
     [
-        ("number", "illegal", f"99 is not legal here; {LEGAL}", '"move":99}'),
-        ("float", "illegal", "5.0 is not a move; send 5", '"move":5.0}'),
-        ("text", "illegal", "'5' is not a move; send 5", '"move":"5"}'),
+        ("number", "illegal", ILLEGAL, '"move":99}'),
+        ("float", "illegal", Naming("5.0", "send 5"), '"move":5.0}'),
+        ("text", "illegal", Naming("'5'", "send 5"), '"move":"5"}'),
         ("resign", "resign", "the bot resigned", ""),
     ],
 )
@@ -87,6 +87,6 @@ def test_illegal_starts_nothing_anew() -> None:
     """The process lives on: its next game has time for a first answer no more."""
     played = play(bot("stamped"), honest(), games=3)
     first, second, third = played.records
-    lost(second, "illegal", f"99 is not legal here; {LEGAL}")
+    lost(second, "illegal", ILLEGAL)
     (pid,) = set(first.notes.values())
     assert set(third.notes.values()) == {pid}

@@ -6,7 +6,8 @@ import itertools
 
 import pytest
 
-from tests.arena.playing import bot, honest, play
+from tests.arena.playing import bot, honest, no_first_answer, play
+from tests.facts import Naming
 
 FAULTS = {
     "crash": ("crash", "status"),
@@ -17,12 +18,12 @@ FAULTS = {
     "resign": ("illegal", "resign"),
 }
 """In the order of precedence."""
-DETAILS = {
+DETAILS: dict[str, str | Naming] = {
     "crash": "the bot exited with status 3",
-    "timeout": "no answer within 2050 ms (2000 ms, grace 50 ms); does it flush its output?",
-    "flood": "more than 1048576 bytes since the last turn",
+    "timeout": no_first_answer(2050, "2000 ms, grace 50 ms"),
+    "flood": Naming(1_048_576, "bytes", "last turn"),
     "garbled": "NaN is not JSON",
-    "illegal": "99 is not legal here; legal are [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]",
+    "illegal": Naming(99, "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]"),
     "resign": "the bot resigned",
 }
 PAIRS = [

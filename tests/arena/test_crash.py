@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.arena.playing import all_lost, bot, honest, lost, play
+from tests.facts import Naming
 
 
 @pytest.mark.parametrize(
@@ -54,7 +55,7 @@ def test_crash_while_the_other_thinks_in_a_simultaneous_round(bad_first: bool) -
 def test_crash_after_an_answer_does_not_excuse_the_other() -> None:
     """The first answered its round; the second's fault in this round decides alone."""
     played = play(bot("crash", "idle", name="gone"), bot("slow_fault", 0.2), games=1)
-    detail = "99 is not legal here; legal are [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]"
+    detail = Naming(99, "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]")
     fault = lost(played.records[0], "illegal", detail)
     assert fault.turn == 2
 
@@ -99,7 +100,7 @@ def test_exit_between_games() -> None:
 
 def test_exit_in_the_middle_of_a_line() -> None:
     played = play(bot("crash", "half"), honest(), games=1)
-    (fault,) = all_lost(played, "crash", "the bot exited with status 6 in the middle of a line")
+    (fault,) = all_lost(played, "crash", Naming("exited with status 6", "line"))
     assert fault.received == '{"id":1,"mo'
 
 

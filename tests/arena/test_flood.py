@@ -9,22 +9,24 @@ from pathlib import Path
 import pytest
 
 from referee.protocol.messages import FLOOD_BYTES
-from tests.arena.playing import all_by_rules, all_lost, bot, honest, play
+from tests.arena.playing import all_by_rules, all_lost, bot, honest, no_first_answer, play
+from tests.facts import Naming
 
 MEGABYTES = 1024 * 1024 if sys.platform == "darwin" else 1024
 """In the unit of ru_maxrss."""
 HEAD = TAIL = 32 * 1024
+SINCE_THE_LAST_TURN = Naming(FLOOD_BYTES, "last turn")
 
 
 @pytest.mark.parametrize(
     ("how", "detail"),
     [
-        ("newlines", f"more than {FLOOD_BYTES} bytes since the last turn"),
-        ("line", f"more than {FLOOD_BYTES} bytes since the last turn"),
-        ("garbage", f"more than {FLOOD_BYTES} bytes that nobody asked for"),
+        ("newlines", SINCE_THE_LAST_TURN),
+        ("line", SINCE_THE_LAST_TURN),
+        ("garbage", Naming(f"more than {FLOOD_BYTES} bytes that nobody asked", "for")),
     ],
 )
-def test_flood(how: str, detail: str) -> None:
+def test_flood(how: str, detail: Naming) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     played = play(bot("flood", how), honest(), games=1)
     for fault in all_lost(played, "flood", detail):
@@ -53,8 +55,7 @@ def test_flood_to_stderr_is_the_bots_own_affair(tmp_path: Path) -> None:
 def test_flood_to_stderr_is_no_answer(tmp_path: Path) -> None:
     bots = bot("flood", "stderr only"), honest()
     played = play(*bots, games=1, logs=tmp_path, time="1s", grace_ms=50)
-    told = "no answer within 1050 ms (1000 ms, grace 50 ms); does it flush its output?"
-    all_lost(played, "timeout", told)
+    all_lost(played, "timeout", no_first_answer(1050, "1000 ms, grace 50 ms"))
     log = (tmp_path / "bad.stderr.txt").read_bytes()
     assert HEAD + TAIL < len(log) < HEAD + TAIL + 100
     assert b" bytes left out ...]\n" in log

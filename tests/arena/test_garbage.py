@@ -4,30 +4,29 @@ from __future__ import annotations
 
 import pytest
 
+from referee.protocol.codec import STDOUT_HINT
 from tests.arena.playing import Played, bot, honest, lost, play
 from tests.bots.garbage import LINES
+from tests.facts import Naming
 
-HINT = "stdout is for the protocol; log to stderr"
-MOVE = "a move is an integer, for example 5, not "
-
-DETAILS = {
-    "stray print": f"not JSON (expecting value at column 1); {HINT}",
+DETAILS: dict[str, str | Naming] = {
+    "stray print": f"not JSON (expecting value at column 1); {STDOUT_HINT}",
     "NaN": "NaN is not JSON",
     "too large a float": 'the number "1e999" is too large',
     "too large a float in a field that nobody knows": 'the number "1e999" is too large',
     "the same key twice": 'the key "move" appears twice',
-    "true as id": "id is true where a whole number is due; echo the turn's id",
-    "no id": "an answer without an id; echo the id of the turn",
-    "move true": MOVE + "true or false",
-    "move null": MOVE + "null",
-    "move in a list": MOVE + "a list",
-    "lone surrogate": "a lone surrogate in a string",
+    "true as id": Naming("id is true", "whole number"),
+    "no id": Naming("without an id"),
+    "move true": Naming("integer", "not true or false"),
+    "move null": Naming("integer", "not null"),
+    "move in a list": Naming("integer", "not a list"),
+    "lone surrogate": Naming("lone surrogate"),
     "5,000 digits": "an integer beyond ±2^53 (5000 digits)",
-    "bare number": f"a number where an object is due; {HINT}",
+    "bare number": Naming("a number where", STDOUT_HINT),
     "bad UTF-8": "not UTF-8: byte 0xff at position 16",
     "60,000 brackets": "nested deeper than 32 levels",
     "30,000 pairs of brackets": "nested deeper than 32 levels",
-    "70,000 bytes": "a line of 70027 bytes; the limit is 65536",
+    "70,000 bytes": Naming("a line of 70027 bytes", 65_536),
 }
 
 

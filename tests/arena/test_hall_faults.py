@@ -16,6 +16,7 @@ from referee.links.keys import new_keys
 from referee.protocol.messages import STALE_LIMIT, Error
 from referee.record import Record
 from tests.arena.hosting import Bot, Host, Message, endings, first_legal, hosting, silence
+from tests.facts import Naming
 
 
 def lost(record: Record, code: str, loser: str = "bad") -> str:
@@ -49,7 +50,7 @@ def test_an_illegal_move_loses_that_game_alone() -> None:
         bad = against_good(host, lambda turn: {"id": turn["id"], "move": 99})
         records = host.play(NAMES)
         details = {lost(record, "illegal") for record in records}
-        assert all(detail.startswith("99 is not legal here") for detail in details)
+        assert all(detail == Naming(99, "legal") for detail in details)
         assert host.departed() == []
         host.until(lambda: len(bad.told("over")) == 2)
         kinds = [message["type"] for message in bad.heard if message["type"] != "turn"]
@@ -203,7 +204,7 @@ def test_a_flood_of_pongs() -> None:
         for _ in range(STALE_LIMIT + 1):
             bad.say({"type": "pong"})
         host.until(lambda: match in host.over())
-        assert lost(host.records(match)[0], "flood").startswith("more than 100 lines in a row")
+        assert lost(host.records(match)[0], "flood") == Naming(STALE_LIMIT, "lines")
         still_plays(host)
 
 
@@ -222,7 +223,7 @@ def test_a_flood_of_bytes_is_cut_off_and_memory_stays() -> None:
 
         bad.socket.sndtimeo = 0
         host.until(lambda: try_(flooding))
-        assert lost(host.records(match)[0], "flood") == "more than 200000 bytes since the last turn"
+        assert lost(host.records(match)[0], "flood") == Naming(200_000, "bytes", "last turn")
         connection = host.hall.guests["good"].connection
         host.until(lambda: try_(flooding) and host.hall.reception.dropped["no_hello"] > 200)
         assert resident_bytes() - before < 60_000_000
@@ -280,7 +281,7 @@ def test_a_wrong_protocol_is_told_apart() -> None:
         bot = host.bot("old")
         bot.hello(protocol=9)
         host.until(lambda: bool(bot.heard))
-        assert bot.heard[0]["detail"] == "the bot speaks protocol 9, the referee 1"
+        assert bot.heard[0]["detail"] == Naming("protocol 9", "referee 1")
         assert host.hall.reception.dropped["wrong_protocol"] == 1
 
 
@@ -313,8 +314,7 @@ def test_one_that_does_not_read_is_away_and_its_memory_is_bounded() -> None:
         host.until(stuffed)
         host.until(lambda: bool(host.departed()))
         ((_, why),) = host.departed()
-        told = "the bot does not read what is sent to it and did not come back within 400 ms"
-        assert why == told
+        assert why == Naming("bot does not read what is sent to it", "within 400 ms")
         assert resident_bytes() - before < 60_000_000
         still_plays(host)
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from tests.arena.playing import all_by_rules, all_lost, bot, honest, lost, play
+from tests.arena.playing import all_by_rules, all_lost, bot, honest, lost, no_first_answer, play
 
 LIMIT: dict[str, Any] = {"time": "1s", "grace_ms": 50}
 """That an honest bot keeps on a machine with other things to do."""
 LATE = "no answer within 1050 ms (1000 ms, grace 50 ms)"
-SILENCE = f"{LATE}; does it flush its output?"
+SILENCE = no_first_answer(1050, "1000 ms, grace 50 ms")
 """Of a process that has not answered anything yet."""
 
 
@@ -104,8 +104,7 @@ def test_first_answer_of_a_process_has_time_to_warm_up() -> None:
 def test_warm_up_ends_too() -> None:
     played = play(bot("hang", "silent"), honest(), warm_up_ms=150, games=1, **LIMIT)
     made_of = "1000 ms, grace 50 ms, warm-up 150 ms"
-    told = f"no answer within 1200 ms ({made_of}); does it flush its output?"
-    all_lost(played, "timeout", told)
+    all_lost(played, "timeout", no_first_answer(1200, made_of))
 
 
 def test_second_answer_has_no_more_warm_up() -> None:

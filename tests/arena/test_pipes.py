@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.arena.playing import all_by_rules, all_lost, bot, honest, play
+from tests.arena.playing import all_by_rules, all_lost, bot, honest, no_first_answer, play
+from tests.facts import Naming
 
 
 @pytest.mark.parametrize(
@@ -36,8 +37,7 @@ def test_bot_that_never_reads(think: str, bad_first: bool) -> None:
     bots = (bad, good) if bad_first else (good, bad)
     terms: dict[str, Any] = {"time": "2s", "grace_ms": 50, "think": think}
     played = play(*bots, games=64, options={"size": 100}, **terms)
-    told = "no answer within 2050 ms (2000 ms, grace 50 ms); does it flush its output?"
-    all_lost(played, "timeout", told)
+    all_lost(played, "timeout", no_first_answer(2050, "2000 ms, grace 50 ms"))
 
 
 def test_bot_that_reads_late() -> None:
@@ -50,5 +50,5 @@ def test_time_spent_on_a_fault_is_not_the_others() -> None:
     """While the referee looks into the first bot, the second thinks; that is no stall."""
     bad, good = bot("pipes", "answers, then"), honest(seconds=0.02)
     played = play(bad, good, games=2, time="150ms", grace_ms=50)
-    all_lost(played, "crash", "the bot closed its standard output")
+    all_lost(played, "crash", Naming("standard output"))
     assert played.result.stalls == 0

@@ -98,13 +98,13 @@ def test_game_that_is_over_before_it_began(tmp_path: Path) -> None:
         assert record.moves == []
 
 
-NOTHING = '''"""A game that is over before anybody has played."""
+NOTHING = '''"""A game over before anybody has played."""
 from referee.rules.variant import Outcome, Variant
 
 
 class Nothing(Variant[None, int]):
     name = "nothing"
-    summary = "a game that is over before anybody has played"
+    summary = "a game over before anybody has played"
     reasons = {"over": "it is over"}
 
     def setup(self, chance): return None

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.arena.outside import referee, wait_for_touch
-from tests.arena.playing import all_lost, bot, honest, play
+from tests.arena.playing import all_lost, bot, honest, no_first_answer, play
 
 SHORT = {"variant": "difference", "options": {"size": 2}, "games": 3, "seed": "stall"}
 
@@ -51,5 +51,4 @@ def test_stalled_referee_and_a_bot_that_hangs(tmp_path: Path) -> None:
 def test_bot_that_burns_the_core(kind: str, pin: bool) -> None:
     """It keeps the referee from running in time, which is the bot's own doing."""
     played = play(bot("spinning", kind, 6), honest(), games=1, time="1s", grace_ms=50, pin=pin)
-    told = "no answer within 1050 ms (1000 ms, grace 50 ms); does it flush its output?"
-    all_lost(played, "timeout", told)
+    all_lost(played, "timeout", no_first_answer(1050, "1000 ms, grace 50 ms"))

@@ -15,12 +15,12 @@ from msgspec import structs
 from referee.bots.building import MissingCommand
 from referee.bots.manifest import Bot
 from referee.match import play_match
-from tests.arena.playing import all_lost, bot, honest, lost, play
+from referee.protocol.codec import STDOUT_HINT
+from tests.arena.playing import FLUSH, all_lost, bot, honest, lost, play
+from tests.facts import Naming
 
-HINT = "stdout is for the protocol; log to stderr"
 
-
-def did_not_start(bad: Bot, code: str, detail: str, **terms: Any) -> None:
+def did_not_start(bad: Bot, code: str, detail: str | Naming, **terms: Any) -> None:
     """Check that the game that waits for this bot is lost by this fault."""
     played = play(bad, honest(), games=1, **terms)
     (fault,) = all_lost(played, code, detail)
@@ -33,18 +33,17 @@ def did_not_start(bad: Bot, code: str, detail: str, **terms: Any) -> None:
     [
         ("exits", "no_start", "the bot exited with status 1"),
         ("half", "no_start", "the bot exited with status 2"),
-        ("garbage", "no_hello", f"not JSON (expecting value at column 1); {HINT}"),
-        ("protocol 2", "wrong_protocol", "the bot speaks protocol 2, the referee 1"),
+        ("garbage", "no_hello", f"not JSON (expecting value at column 1); {STDOUT_HINT}"),
+        ("protocol 2", "wrong_protocol", Naming("protocol 2", "referee 1")),
     ],
 )
-def test_bad_start(how: str, code: str, detail: str) -> None:
+def test_bad_start(how: str, code: str, detail: str | Naming) -> None:
     did_not_start(bot("startup", how), code, detail)
 
 
 def test_no_hello_in_time() -> None:
     bad = bot("startup", "silent")
-    told = "no hello within 700 ms; does it flush its output?"
-    did_not_start(bad, "no_hello", told, startup_ms=700)
+    did_not_start(bad, "no_hello", f"no hello within 700 ms; {FLUSH}", startup_ms=700)
 
 
 def test_command_that_is_not_there() -> None:

@@ -11,8 +11,10 @@ from msgspec import structs
 
 from referee.bots.manifest import ZMQ, Bot, read_bot, sample_bots, sample_folder, usual_bots
 from referee.match import play_match
+from referee.protocol.messages import FLOOD_BYTES
 from referee.rules.registry import BUNDLED
 from tests.arena.playing import ROOT, all_by_rules, all_lost, honest, play
+from tests.facts import Naming
 from tests.waiting import wait_for
 
 TWO_SECONDS = "no answer within 2050 ms (2000 ms, grace 50 ms)"
@@ -53,26 +55,26 @@ def test_what_it_prints_goes_to_its_log(tmp_path: Path) -> None:
         (
             ["garbled", "packed"],
             "garbled",
-            "not MessagePack: it ends too early or holds an unknown code",
+            Naming("not MessagePack"),
         ),
         (["parts"], "garbled", "a message of several parts; send one object in one part"),
-        (["large"], "garbled", "a message of 70032 bytes; the limit is 65536"),
+        (["large"], "garbled", Naming("a message of 70032 bytes", 65_536)),
         (
             ["other encoding"],
             "garbled",
-            "MessagePack where JSON is due; keep to the encoding of your hello",
+            Naming("MessagePack where JSON", "your hello"),
         ),
         (
             ["other encoding", "packed"],
             "garbled",
-            "JSON where MessagePack is due; keep to the encoding of your hello",
+            Naming("JSON where MessagePack", "your hello"),
         ),
-        (["flood"], "flood", "more than 1048576 bytes since the last turn"),
+        (["flood"], "flood", Naming(FLOOD_BYTES, "bytes", "last turn")),
         (["hello twice"], "garbled", "a hello where move, resign, pong is due"),
     ],
     ids=lambda value: "-".join(value) if isinstance(value, list) else "",
 )
-def test_a_fault_in_a_game(words: list[str], code: str, detail: str) -> None:
+def test_a_fault_in_a_game(words: list[str], code: str, detail: str | Naming) -> None:
     all_lost(play(zmq_bot(*words), honest(), games=2), code, detail)
 
 
@@ -108,13 +110,13 @@ def test_no_answer() -> None:
             "no_hello",
             "the hello carries a wrong token; send what REFEREE_TOKEN says as its token",
         ),
-        ("protocol 2", "wrong_protocol", "the bot speaks protocol 2, the referee 1"),
-        ("request", "no_hello", "a socket of type 'REQ' where a DEALER is due"),
-        ("not zmq", "no_hello", "what came is not ZeroMQ; connect a DEALER socket"),
+        ("protocol 2", "wrong_protocol", Naming("protocol 2", "referee 1")),
+        ("request", "no_hello", Naming("'REQ'", "DEALER")),
+        ("not zmq", "no_hello", Naming("not ZeroMQ", "DEALER")),
     ],
 )
-def test_a_bad_start(how: str, code: str, detail: str) -> None:
-    startup_ms = 5_000 if "within" in detail else 60_000
+def test_a_bad_start(how: str, code: str, detail: str | Naming) -> None:
+    startup_ms = 5_000 if "within" in str(detail) else 60_000
     played = play(zmq_bot(how), honest(), games=1, startup_ms=startup_ms)
     (fault,) = all_lost(played, code, detail)
     assert fault.turn == 1

@@ -17,6 +17,9 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+import pytest
+
+from referee.clock import BadTime, read_duration_ms
 from tests.arena.playing import MARK, ROOT, left_of
 from tests.cli.forking import ForkingProcess
 from tests.waiting import PATIENCE_S
@@ -101,6 +104,13 @@ def refuses(
         told = sentence(found)
         assert re.fullmatch(pattern, told), f"{name}: {told}"
     assert state(folder) == before
+
+
+def no_duration(text: str) -> str:
+    """A pattern of what begins with the refusal of this duration."""
+    with pytest.raises(BadTime) as bad:
+        read_duration_ms(text)
+    return f"{re.escape(str(bad.value))}.*"
 
 
 def _state(folder: Path) -> dict[Path, tuple[int, int]]:

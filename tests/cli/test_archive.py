@@ -75,17 +75,17 @@ def test_what_cannot_be_archived_is_said_in_a_sentence(folder: Path) -> None:
     refuses(
         folder,
         {
-            "unknown": (("archive", "2"), "there is no season '2'; there is 1, later"),
-            "no games": (("archive", "later"), "the season later has no games yet"),
+            "unknown": (("archive", "2"), ".* season '2'; .* 1, later"),
+            "no games": (("archive", "later"), ".* season later .* games .*"),
             "no data": (("archive", "1", "--data", "gone"), r"gone holds no house.db: .*"),
             "there": (("archive", "1", "--out", "t"), "t is there already; .*"),
             "zip": (("archive", "1", "--out", "x.zip"), "x.zip: an archive is a folder, .*"),
             "path": (
                 ("archive", "./tournaments/duel"),
-                "tournaments/duel is not the folder of a tournament: it does not exist",
+                "tournaments/duel .*: it does not exist",
             ),
-            "nowhere": (("archive", "1", "--out", "a/b"), "there is no folder a"),
-            "cut": (("verify", "empty.gz"), "empty.gz: the compressed file is cut off .*"),
+            "nowhere": (("archive", "1", "--out", "a/b"), ".* folder a"),
+            "cut": (("verify", "empty.gz"), "empty.gz: the compressed file is cut .*"),
             "folder": (("verify", "t"), "t is a tournament, where a file of records is due: .*"),
         },
         state=contents,

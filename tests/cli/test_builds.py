@@ -64,7 +64,7 @@ def test_the_tournament_goes_on_without_what_cannot_be_built(tmp_path: Path, bot
     shutil.rmtree(tmp_path / "cache")
     (bots / "good" / "bot.py").write_text("not a bot", "utf-8")
     finished = play(tmp_path, "tournament", "--resume", "out", "--allow-changes")
-    assert finished.status == 0, "everything is played: nothing has to be built"
+    assert finished.status == 0, "everything is played: nothing is left to build"
     assert "building" not in finished.err
     shutil.copy(sample_folder() / "highest" / "bot.py", bots / "good")
     again = play(tmp_path, "tournament", "--resume", "out", "--games", 6, "--allow-changes")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,7 @@ def test_limits_that_nothing_enforces(tmp_path: Path) -> None:
     assert match.err.startswith(told)
     plan = referee(tmp_path, "tournament", "--plan", *words, "--limit", "cpu=60")
     assert plan.err == "At level none nothing enforces the limits memory, cpu\n"
-    assert "level none: the bots run unconfined\n" in plan.out
+    assert re.search(r"level none: .* unconfined\n", plan.out)
 
 
 def test_a_plan_is_refused_as_the_run_is(tmp_path: Path) -> None:

@@ -80,12 +80,12 @@ def test_a_key_that_cannot_be_registered_is_not_left_behind(folder: Path) -> Non
     refuses(
         folder,
         {
-            "submitted": (["keys", "new", "greedy"], r"greedy is a bot that was submitted; .*"),
-            "team": (["keys", "new", "rocky", "--team", "Blues"], r"there is no team 'Blues'"),
-            "name": (["keys", "new", "../rocky"], r"a bot's name has .*"),
-            "made": (["keys", "new", "greedy", "--out", "gone"], r"greedy is a bot that was .*"),
-            "key": (["keys", "trust", "rocky", "x"], r"a public key is 40 characters .*"),
-            "nobody": (["keys", "remove", "rocky"], r"there is no bot 'rocky'"),
+            "submitted": (["keys", "new", "greedy"], r"greedy .* submitted; .*"),
+            "team": (["keys", "new", "rocky", "--team", "Blues"], r".* team 'Blues'"),
+            "name": (["keys", "new", "../rocky"], r"a bot's name .*"),
+            "made": (["keys", "new", "greedy", "--out", "gone"], r"greedy .* submitted; .*"),
+            "key": (["keys", "trust", "rocky", "x"], r"a public key .*"),
+            "nobody": (["keys", "remove", "rocky"], r".* bot 'rocky'"),
         },
         contents,
     )
@@ -129,11 +129,11 @@ def test_a_season_from_start_to_end(folder: Path) -> None:
     refuses(
         folder,
         {
-            "two": (["season", "start"], r"the season finals is not closed yet; close it first"),
+            "two": (["season", "start"], r".* season finals .* not closed .*"),
             "no games": (["season", "freeze"], r"the season finals has no games yet"),
             "not frozen": (["season", "reveal"], r"the season finals is not frozen"),
             "closed": (["season", "close", "1"], r"the season 1 is closed already"),
-            "unknown": (["season", "close", "2"], r"there is no season '2'; there is 1, finals"),
+            "unknown": (["season", "close", "2"], r".* season '2'; .* 1, finals"),
         },
         contents,
     )
@@ -147,8 +147,8 @@ def test_a_bad_season_is_refused_and_none_is_started(folder: Path) -> None:
             "option": (["season", "start", "--option", "life=x"], r".*life.*"),
             "time": (["season", "start", "--time", "soon"], r".*soon.*"),
             "limit": (["season", "start", "--limit", "x=1"], r".*x.*"),
-            "name": (["season", "start", "Finals"], r"a season's name has .* not 'Finals'"),
-            "none": (["season", "close"], r"there is no season yet"),
+            "name": (["season", "start", "Finals"], r"a season's name .* not 'Finals'"),
+            "none": (["season", "close"], r".* no season .*"),
             "all": (["season", "keep", "30d", "all"], r"all takes every limit away, .*"),
             "word": (
                 ["rule", "1/1-1"],
@@ -188,7 +188,7 @@ def test_who_plays(folder: Path) -> None:
             "version": (["activate", "greedy", "3"], r"greedy has no version 3; it has 1, 2"),
             "huge": (["activate", "greedy", "9" * 30], r"greedy has no version 9+; it has 1, 2"),
             "word": (["activate", "greedy", "last"], r"invalid value .*last.*"),
-            "bot": (["pause", "rocky"], r"there is no bot 'rocky'"),
+            "bot": (["pause", "rocky"], r".* bot 'rocky'"),
             "why": (["disqualify", "greedy"], r"either --reason or --lift is given; .*"),
             "blank": (["disqualify", "greedy", "--reason", " "], r"a disqualification needs .*"),
         },

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -23,12 +25,14 @@ from tests.cli.running import (
     Mistakes,
     each,
     environment,
+    no_duration,
     planned,
     referee,
     refuses,
     sentence,
     succeeds,
 )
+from tests.facts import Naming
 
 SLOW = ("--time", "60s", "--no-pin")
 """No honest bot is late, however busy the machine, and nobody says that it is busy."""
@@ -103,10 +107,8 @@ def test_faults_are_told(tmp_path: Path) -> None:
     lines = done.out.splitlines()
     assert "bad has lost every game" in done.out
     at = lines.index("Faults of bad: 12 illegal")
-    assert lines[at + 1].startswith(
-        "  bad, game 1, turn 3: illegal, a move is an integer, for example 5"
-    )
-    assert '; it was sent the view {"round":2,"mine":{"numbers":[2,3,' in lines[at + 1]
+    assert lines[at + 1].startswith("  bad, game 1, turn 3: illegal, a move is an integer, ")
+    assert '{"round":2,"mine":{"numbers":[2,3,' in lines[at + 1]
     assert '; it sent back {"id": 2, "move": "[/x] :dog: \\u001b[31m"}; ' in lines[at + 1]
     assert [line.split(":")[0] for line in lines[at + 1 : at + 4]] == [
         "  bad, game 1, turn 3",
@@ -166,9 +168,9 @@ def test_a_script_as_variant(tmp_path: Path) -> None:
         ],
     )
     assert "against lowest, goofspiel: 2 games" in played.out
-    assert verified.out == ("2 records, 0 mismatches (2 judged again, 0 attested by the referee)\n")
+    assert verified.out.startswith("2 records, 0 mismatches (2 judged again, 0 attested ")
     assert re.match(r"Game \d of goofspiel: ", told.out)
-    assert sentence(unknown).startswith("g: line 1: there is no variant 'goofspiel'")
+    assert sentence(unknown) == Naming("g: line 1: ", "variant 'goofspiel'")
 
 
 # --strict.
@@ -223,8 +225,11 @@ MISTAKES: Mistakes = {
         ("random", "difference-solver"),
         r"difference-solver does not play underdog; its bot\.toml names difference",
     ),
-    "variant": (("a=b", "b=c", "-v", "underdgo"), r"there is no variant 'underdgo' \(did .*"),
-    "script": (("a=b", "b=c", "-v", "./x.py"), r"x\.py: there is no such file"),
+    "variant": (
+        ("a=b", "b=c", "-v", "underdgo"),
+        r".* variant 'underdgo' \(did you mean underdog.*",
+    ),
+    "script": (("a=b", "b=c", "-v", "./x.py"), r"x\.py: .*no such file"),
     "option": (
         ("a=b", "b=c", "--option", "sizes=3"),
         r"underdog has no option 'sizes': did you mean size\?",
@@ -235,8 +240,8 @@ MISTAKES: Mistakes = {
         ("a=b", "b=c", "--option", "size=9", "--option", "size=8"),
         r"--option size is given twice",
     ),
-    "time": (("a=b", "b=c", "--time", "5x"), r"'5x' is not a duration; write 100ms, .*"),
-    "grace": (("a=b", "b=c", "--grace", "-1ms"), r"'-1ms' is not a duration; .*"),
+    "time": (("a=b", "b=c", "--time", "5x"), no_duration("5x")),
+    "grace": (("a=b", "b=c", "--grace", "-1ms"), no_duration("-1ms")),
     "no games": (("a=b", "b=c", "-n", "0"), r"a match has 1 to 1000000 games, not 0"),
     "some games": (("a=b", "b=c", "-n", "x"), r"invalid value for '--games' / '-n': .*"),
     "think": (("a=b", "b=c", "--think", "hard"), r"invalid value for '--think': .*"),
@@ -270,9 +275,9 @@ MANIFESTS = {
     "empty": ("", r"object missing required field name"),
     "broken": ("name = ", r"Invalid value \(at end of document\)"),
     "unknown": ('name = "a"\ncomand = ["b"]', r"unknown key 'comand'; did you mean command\?"),
-    "text": ('name = "a"\ncommand = "b"', r"command must be a list of texts, not 'b'"),
-    "none": ('name = "a"\ncommand = []', r"command must be a list of words, for example .*"),
-    "nul": ('name = "a"\ncommand = ["b", "\\u0000"]', r"command must be a list of words, .*"),
+    "text": ('name = "a"\ncommand = "b"', r"command must be .* texts, not 'b'"),
+    "none": ('name = "a"\ncommand = []', r"command must be .* list of words, for example .*"),
+    "nul": ('name = "a"\ncommand = ["b", "\\u0000"]', r"command must be .* words, .*"),
     "env": ('name = "a"\ncommand = ["b"]\nenv = {"c=d" = "e"}', r"env cannot set 'c=d' to 'e'"),
     "many": ('name = "a"\ncommand = ["b"]\ngames_at_once = 0', r"games_at_once must be 1 to 10000"),
     "zmq": (
@@ -305,8 +310,8 @@ def test_records_that_have_no_place(tmp_path: Path) -> None:
 
 def test_records_that_cannot_be_written(tmp_path: Path) -> None:
     cases = {
-        ("/dev/full", 4): "/dev/full: No space left on device",
-        ("/dev/full", 400): "/dev/full: No space left on device",
+        ("/dev/full", 4): f"/dev/full: {os.strerror(errno.ENOSPC)}",
+        ("/dev/full", 400): f"/dev/full: {os.strerror(errno.ENOSPC)}",
     }
     match = ("match", "random", "highest", *SLOW)
     done = each(tmp_path, [(*match, "--records", to, "-n", games) for to, games in cases])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import msgspec
@@ -14,6 +15,7 @@ from referee.store.database import Store
 from referee.store.house import House
 from tests.cli.running import referee as run
 from tests.cli.running import refuses, sentence, succeeds
+from tests.facts import Naming
 from tests.records import games
 from tests.reports.stored import make_real
 from tests.store.housing import contents
@@ -89,12 +91,12 @@ def test_what_is_refused(folder: Path) -> None:
     refuses(
         folder,
         {
-            "no reason": (["rule", "1-1", "void", "--folder", "t"], r"a ruling needs a reason: .*"),
+            "no reason": (["rule", "1-1", "void", "--folder", "t"], r".* needs a reason: .*"),
             "by": (["rule", "1-1", "void", *WHY, "--by", "\ufffe"], r"a name has characters .*"),
             "no game": (["rule", "first", "void", *WHY], r"a game is called by .* not 'first'"),
             "not played": (
                 ["rule", f"1-{last + 1}", "void", *WHY, "--folder", "t"],
-                rf"there is no game 1-{last + 1} in t",
+                rf".* no game 1-{last + 1} in t",
             ),
             "huge": (["rule", f"{10**9}-1", "void", *WHY], r"a game is called by .*"),
             "nothing to lift": (
@@ -109,22 +111,22 @@ def test_what_is_refused(folder: Path) -> None:
             "a third seat": (["rule", "1-1", "award", "2", *WHY], r"a game is awarded to .*"),
             "void with a seat": (
                 ["rule", "1-1", "void", "1", *WHY],
-                r"a seat is named for award .*",
+                r"a seat .* award .*",
             ),
             "another word": (["rule", "1-1", "undo", *WHY], r"invalid value .*undo.*"),
             "a season in a folder": (
                 ["rule", "1/1-1", "void", *WHY, "--folder", "t"],
                 r"a season is named, and t is one tournament: say 1-1",
             ),
-            "no season": (["rule", "9/1-1", "void", *WHY], r"there is no season '9'; there is 1"),
+            "no season": (["rule", "9/1-1", "void", *WHY], r".* season '9'; .* 1"),
             "none at all": (
                 ["rule", "1-1", "void", *WHY, "--data", "empty"],
-                r"there is no season yet",
+                r".* no season .*",
             ),
             "no house": (["rule", "1-1", "void", *WHY, "--data", "t"], r"t holds no house.db.*"),
             "no folder": (
                 ["rule", "1-1", "void", *WHY, "--folder", "x"],
-                r"x is not the folder .*",
+                r"x is not .* folder .*",
             ),
         },
         contents,
@@ -134,4 +136,4 @@ def test_what_is_refused(folder: Path) -> None:
 def test_a_tournament_that_is_played_is_left_alone(folder: Path) -> None:
     with Store.open(folder / "t"):
         told = sentence(run(folder, "rule", "1-1", "void", *WHY, "--folder", "t"))
-    assert told.startswith("t is being written by process ")
+    assert told == Naming("t is being written", f"process {os.getpid()}")

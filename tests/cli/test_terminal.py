@@ -62,7 +62,7 @@ def test_a_result_fits(width: int, tmp_path: Path) -> None:
         assert (shown == name) == (width == 200)
         assert len(numbers) == 4
     assert lines[4].startswith("Elo difference ")
-    assert "is the stronger one with" in lines[5]
+    assert "the stronger one" in lines[5]
     assert len(lines) == 6
 
 

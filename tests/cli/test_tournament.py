@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
+import os
 import re
 import shlex
 from pathlib import Path
@@ -87,7 +89,7 @@ def test_mistakes(tmp_path: Path) -> None:
         "unknown key": (["bad.toml"], r"bad\.toml, line 3: .*game.*did you mean games\?"),
         "unknown variant": (["typo.toml"], r"typo\.toml, line 4: .*underdgo.*underdog"),
         "no spec": (["none.toml"], r"none\.toml"),
-        "one bot": (["--bot", "random"], r"two bots or more"),
+        "one bot": (["--bot", "random"], r"two bots"),
         "nobody": (["--bot", "rando", "--bot", "lowest"], r"did you mean random\?"),
         "twins": ([*TWO, "--bot", "lowest=python3 x.py"], r"two bots are called lowest"),
         "no games": ([*TWO, "--games", 0], r"games must be 1 to"),
@@ -203,7 +205,7 @@ def test_a_refused_command_leaves_the_events_as_they_are(tmp_path: Path) -> None
     assert after.count(b'"event":"game"') == 4
     full = referee(tmp_path, "tournament", *TWO, "--games", 2, "--events", "/dev/full")
     assert (full.status, full.out) == (3, "")
-    assert full.err.splitlines()[-1] == "referee: /dev/full: No space left on device"
+    assert full.err.splitlines()[-1] == f"referee: /dev/full: {os.strerror(errno.ENOSPC)}"
 
 
 def test_it_says_where_the_stderr_of_a_broken_bot_is(tmp_path: Path) -> None:

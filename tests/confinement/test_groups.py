@@ -74,5 +74,5 @@ def test_systemd_is_asked_for_this_very_group(
         if taken:
             assert unit() == scope
         else:
-            with pytest.raises(NoCgroups, match="was not handed over"):
+            with pytest.raises(NoCgroups, match="not handed over"):
                 unit()

@@ -50,11 +50,11 @@ def test_what_is_not_given_stays() -> None:
         ("memory", True, "from 16M to 1024G, not true"),
         ("memory", 1.5, "from 16M to 1024G, not 1.5"),
         ("memory", ["1G"], "not a list"),
-        ("cpu", {"of": 1}, "the limit cpu is a whole number from 1 to 10000000, not a table"),
+        ("cpu", {"of": 1}, "from 1 to 10000000, not a table"),
         ("memory", "٣٢M", "not '٣٢M'"),
         ("memory", "32\N{KELVIN SIGN}", "not '32\N{KELVIN SIGN}'"),
         ("memory", "-512M", "not '-512M'"),
-        ("cpu", "10M", "the limit cpu is a whole number from 1 to 10000000, not '10M'"),
+        ("cpu", "10M", "the limit cpu is a whole number"),
         ("processes", 0, "from 1 to 100000, not 0"),
         ("memroy", "1G", "unknown limit 'memroy'; did you mean memory?"),
         ("colour", "red", "the limits are memory, processes, cpu"),
@@ -82,7 +82,9 @@ def test_every_limit_is_shown_as_it_is_read() -> None:
 
 def test_words_of_the_command_line() -> None:
     assert split_limit("memory = 1G") == ("memory", "1G")
-    with pytest.raises(BadLimit, match="a limit is name=value, for example memory=512M"):
+    with pytest.raises(
+        BadLimit, match="a limit is name=value, for example memory=512M, not 'memory'"
+    ):
         split_limit("memory")
 
 
@@ -100,7 +102,7 @@ def test_a_manifest_asks_for_less_and_never_for_more() -> None:
         ("processes = 0", "processes must be 1 to 100000"),
         ("processes = true", "/bot.toml: processes must be a whole number, not true"),
         ("limits = 3", "limits must be a table, for example limits = {memory ="),
-        ("limits = {memory = true}", "/bot.toml: the limit memory is a size such as 512M from 16M"),
+        ("limits = {memory = true}", "/bot.toml: the limit memory is a size"),
         ("limits = {memory = 1.5}", "not 1.5"),
         ("limits = {memory = [1]}", "not a list"),
         ("limits.memory.most = 1", "not a table"),
@@ -108,7 +110,8 @@ def test_a_manifest_asks_for_less_and_never_for_more() -> None:
         ("env = {LEVEL = 3}", "/bot.toml: env.LEVEL must be text in quotes, not 3"),
         ("env = {LEVEL = true}", "env.LEVEL must be text in quotes, not true"),
         ("env.LEVEL.A = 3", "env.LEVEL must be text in quotes, not a table"),
-        ("build = [1]", "build must be a list of texts, and 1 is none"),
+        ("build = [1]", "a list of texts, and 1 is none"),
+        ("build = [2]", "build must be a "),
     ],
 )
 def test_a_manifest_with_a_mistake(tmp_path: Path, line: str, told: str) -> None:

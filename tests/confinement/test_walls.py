@@ -17,6 +17,7 @@ from referee.bots.starting import not_held
 from referee.match import BadMatch, play_match
 from referee.record import Record
 from tests.confinement.offered import LEVELS, a_bot, confined, walls
+from tests.facts import Naming
 from tests.hostile.pace import PACE
 from tests.waiting import PATIENCE_S
 
@@ -166,7 +167,8 @@ def test_what_it_may_send_in_a_turn_is_a_limit(tmp_path: Path) -> None:
     )
     fault = records[0].fault
     assert fault is not None
-    assert (fault.code, fault.detail) == ("flood", "more than 10000 bytes since the last turn")
+    assert fault.code == "flood"
+    assert fault.detail == Naming(10_000, "last turn")
 
 
 @walls

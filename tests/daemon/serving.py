@@ -16,6 +16,7 @@ from referee.store.house import House
 from tests.loopback import own_address
 from tests.waiting import PATIENCE_S, wait_for
 
+HALL_ENDED = "the hall has ended"
 WEB = ("--web", "{here}:0")
 BOTS = ("--bots", "tcp://{here}:0")
 """Options of `serving`: pages, and bots that connect, at an address of this daemon alone."""

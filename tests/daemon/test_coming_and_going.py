@@ -27,6 +27,8 @@ from tests.waiting import PATIENCE_S, wait_for
 
 QUICK = (*HALL, "--pace", "0")
 
+NOT_PLAYED = "could not be played"
+
 
 def play_until(bots: list[Bot], daemon: Daemon, bot: Bot, kind: str, times: int) -> None:
     """Let them all answer until one has heard so many of a kind."""
@@ -75,7 +77,7 @@ def test_a_guest_that_leaves_in_the_middle_is_paired_again_whenever_it_comes(
                 time.sleep(delay_s)
         assert daemon.stop() == 0, daemon.said
         assert "does not start" not in daemon.said
-        assert "could not be played" not in daemon.said
+        assert NOT_PLAYED not in daemon.said
         assert "relay" not in daemon.said
 
 
@@ -111,7 +113,7 @@ def test_a_guest_that_leaves_while_its_opponent_is_brought_is_paired_again(tmp_p
             assert set(counted[0]["dropped"]) <= {"garbled", "no_hello"}
         assert daemon.stop() == 0, daemon.said
         assert "does not start" not in daemon.said
-        assert "could not be played" not in daemon.said
+        assert NOT_PLAYED not in daemon.said
         assert "may not stay" not in daemon.said
 
 

@@ -120,14 +120,14 @@ def test_mistakes_are_told_in_a_sentence(folder: Path) -> None:
     refuses(
         folder,
         {
-            "unknown": (no_games, "there is no season '2'; there is 1"),
+            "unknown": (no_games, ".* season '2'; .* 1"),
             "top alone": (("tournament", "--top", 3), "--top is for the finals of a season; .*"),
             "bots": (
                 (*FINALS, "--bot", "random"),
                 "--from-season says who plays: no --bot with it",
             ),
             "spec": ((*FINALS, "x.toml"), "--from-season says who plays: no SPEC with it"),
-            "there": ((*FINALS, "--out", "t"), "t already holds a tournament; .*"),
+            "there": ((*FINALS, "--out", "t"), "t already holds .*"),
             "no data": ((*FINALS, "--data", "gone"), "gone holds no house.db: .*"),
         },
         contents,

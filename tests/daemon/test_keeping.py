@@ -70,7 +70,7 @@ def test_old_records_go_and_it_is_said(tmp_path: Path) -> None:
         assert dropped is not None
         assert dropped.games > 20
         assert sum(store.counts().values()) == dropped.games + len(daemon.games())
-    note = f"The records of {dropped.games} games, the last of them of"
+    note = f"The records of {dropped.games} games, "
     assert note in succeeds(tmp_path, "standings", "data/seasons/1")
 
 

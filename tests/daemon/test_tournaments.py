@@ -12,6 +12,7 @@ from referee.store.database import Store
 from referee.store.house.rows import TournamentRow
 from referee.tournament.spec import Spec
 from tests.daemon.serving import Daemon, serving
+from tests.facts import Naming
 from tests.waiting import wait_for
 
 PLAIN = ("--no-web", "--bots", "none", "--variant", "underdog", "--pace", "1")
@@ -41,7 +42,7 @@ def test_a_tournament_is_played_beside_the_ladder(tmp_path: Path) -> None:
         assert over(daemon, row).state == "finished", daemon.said
         failed = over(daemon, bad)
         assert failed.state == "failed"
-        assert failed.told == "there is no bot 'nobody'"
+        assert failed.told == Naming("no bot 'nobody'")
         assert daemon.stop() == 0
     found = read_standings(daemon.data / "tournaments" / str(row.id))
     assert (found.name, found.played, found.finished) == ("cup", 24, True)

@@ -17,6 +17,7 @@ from referee.store.database import Store
 from tests.arena.playing import all_gone
 from tests.cli.running import each, referee
 from tests.cluster.clustering import bot_folder
+from tests.facts import Naming
 from tests.postgres.serving import LOCKED, PASSWORD, Server
 from tests.tournament.test_nothing_lost import begin, hear, tables
 from tests.waiting import PATIENCE_S
@@ -150,7 +151,7 @@ def test_two_at_once_and_whoever_reads(postgres: Server, tmp_path: Path) -> None
         hear(process, 1)
         second = referee(tmp_path, "tournament", "--resume", "elsewhere", "--store", address)
         assert (second.status, second.out) == (2, "")
-        assert f"#shared is being written by process {process.pid} on " in second.err
+        assert second.err == Naming("#shared", f"process {process.pid} on ")
         assert not (tmp_path / "elsewhere").exists()
         looked_at = referee(tmp_path, "standings", address)
         assert looked_at.status == 0, looked_at.err

@@ -19,6 +19,7 @@ from referee.protocol.messages import (
 )
 from referee.protocol.session import State
 from referee.protocol.zmtp import COMMAND, GREETING, MORE, command, frame, ready
+from tests.facts import Naming
 from tests.protocol import cut, feed, one_by_one, quick
 
 TOKEN = "5ecret"
@@ -167,7 +168,8 @@ def test_a_hello_that_is_said_again_changes_nothing() -> None:
     assert bytes(bot.replies) == frame(b'{"type":"hello","protocol":1,"referee":"test"}')
     assert bot.session.receive(frame(b'{"id":1,"move":5}')) == [MoveReceived(1, 5)]
     code, detail = fault(list(bot.session.receive(frame(HELLO) * (STALE_LIMIT + 1))))
-    assert (code, detail) == ("flood", "more than 100 lines in a row that nobody asked for")
+    assert code == "flood"
+    assert detail == Naming(STALE_LIMIT, "lines")
 
 
 def test_heartbeats_are_answered_and_too_many_are_a_flood() -> None:
@@ -179,14 +181,15 @@ def test_heartbeats_are_answered_and_too_many_are_a_flood() -> None:
     found: list[Event] = []
     for _ in range(FLOOD_BYTES // (len(ping) * 1000) + 1):
         found += bot.session.receive(ping * 1000)
-    assert fault(found) == ("flood", f"more than {FLOOD_BYTES} bytes since the last turn")
+    code, detail = fault(found)
+    assert code == "flood"
+    assert detail == Naming(FLOOD_BYTES, "last turn")
 
 
 def test_the_end_of_the_connection() -> None:
     bot = playing()
     assert bot.session.receive(frame(b'{"id":1,"move":5}')[:9]) == []
-    assert fault(list(bot.session.end_of_input())) == (
-        "crash",
-        "the bot's connection ended in the middle of a message",
-    )
+    code, detail = fault(list(bot.session.end_of_input()))
+    assert code == "crash"
+    assert detail == Naming("connection ended", "middle of a message")
     assert fault(list(Bot().session.end_of_input())) == ("no_start", "the bot's connection ended")

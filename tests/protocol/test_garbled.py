@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from referee.protocol.codec import STDOUT_HINT
 from referee.protocol.messages import (
     LINE_LIMIT,
     HelloReceived,
@@ -17,6 +16,7 @@ from referee.verdict import Ending
 from tests.protocol import feed, greeting, one_by_one, playing
 
 DIGITS = b"9" * 5000
+STDOUT_HINT = "stdout is for the protocol; log to stderr"
 DUE = "where a whole number is due"
 ECHO = f"{DUE}; echo the turn's id"
 TYPES = "a bot sends hello, move, resign or pong"
@@ -216,7 +216,7 @@ FINE: dict[str, tuple[bytes, MoveReceived | OddMoveReceived]] = {
         b'{"id":1,"move":2,"note":"%b"}' % (b"x" * 1001),
         OddMoveReceived(1, 2, "x" * 1000),
     ),
-    "note that is no text": (b'{"id":1,"move":2,"note":[1]}', MoveReceived(1, 2)),
+    "a note of numbers": (b'{"id":1,"move":2,"note":[1]}', MoveReceived(1, 2)),
     "empty note": (b'{"id":1,"move":2,"note":""}', MoveReceived(1, 2)),
 }
 

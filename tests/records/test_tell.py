@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from referee.replaying import replay
+from tests.facts import Naming
 from tests.records import FAULTY, VARIANTS, faulty, planned, play
 
 
@@ -15,6 +16,11 @@ class Told(NamedTuple):
     options: dict[str, Any]
     lines: str
     """Of the story, in this order; with others between them."""
+
+
+def expected(line: str) -> str | Naming:
+    """The line itself; … stands for words that are tested where they are written."""
+    return Naming.of(line) if "…" in line else line
 
 
 STORIES = {
@@ -33,7 +39,7 @@ Round 1
 Round 5
   Bob wins the round! Points gained: 1
 Final scores: Ann 4 points, Bob 4 points.
-Bob won more rounds, 4 to 1, and is the winner!""",
+Bob won more rounds, 4 to 1, … winner!""",
     ),
     "underdog": Told(
         ("10 8 6 4", "1 8 7 5"),
@@ -46,7 +52,7 @@ Ann and Bob hold 1 to 10 each; first to 3 points.
   Ann chose: 6
   Bob chose: 7
   Underdog Rule Activated! Ann wins the round!
-Ann has reached 3 points and wins the game 3 to 0!""",
+Ann has reached 3 points … wins the game 3 to 0!""",
     ),
     "duel": Told(
         ("10 10 9", "1 1 2"),
@@ -85,19 +91,19 @@ Bob's Turn. Current Score: 0
   Bob plays *1: 0 × 1 = 0
   Ann plays *9: 5 × 9 = 45
   Ann plays +8: 45 + 8 = 53
-  Overshot! 53 is over 50: back to half the target.
+  Overshot! 53 is over 50: … half the target.
   Ann's new score is 25
-Ann has reached 50 and wins the game!""",
+Ann has reached 50 … wins the game!""",
     ),
     "deck": Told(
         ("last", "first"),
         {"hp": 4},
         """\
-Ann and Bob have 4 HP each and hold 3 cards of a deck with 4 × 1 to 9. Ann begins.
+Ann and Bob have 4 HP each and hold 3 cards of a … with 4 × 1 to 9. Ann begins.
 
 Ann's turn. Hand: [1, 3, 9]
   Ann played 9.
-  No previous card to compare. No damage dealt.
+  No previous card …. No damage dealt.
   HP: Ann 4, Bob 4.
   Ann draws 9.
 
@@ -123,7 +129,7 @@ def test_the_story_of_a_game(variant: str) -> None:
     lines = told(variant)
     rest = iter(lines)
     for line in STORIES[variant].lines.splitlines():
-        assert line in rest, "\n".join(lines)
+        assert any(each == expected(line) for each in rest), "\n".join(lines)
     assert "\n\n\n" not in "\n".join(lines)
 
 
@@ -134,13 +140,13 @@ def test_every_variant_has_its_story() -> None:
 FAULTS = {
     "illegal": """\
 Round 2
-a is at fault at turn 5: illegal, 99 is not legal here; legal are [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].
+a is at fault at turn 5: illegal, 99 … [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].
   It had sent: {"id": 3, "move": 99}
 b wins the game.""",
     "illegal, both at once": """\
 Round 1
 
-b is at fault at turn 4: illegal, '3' is not a move; send 3.
+b is at fault at turn 4: illegal, '3' … send 3.
   It had sent: {"id": 2, "move": "3"}
 a wins the game.""",
     "resign": """\
@@ -152,14 +158,14 @@ a wins the game.""",
     "timeout": """\
 a attacks first.
 
-a is at fault at turn 1: timeout, no answer within 20 ms; does it flush its output?.
+a is at fault at turn 1: timeout, no answer within 20 ms; … output?.
 b wins the game.""",
     "garbled": """\
-b is at fault at turn 4: garbled, a move is an integer, for example 5, not null.
+b is at fault at turn 4: garbled, … not null.
   It had sent: {"id": 2, "move": null}
 a wins the game.""",
     "void": """\
-a is at fault at turn 3: illegal, 99 is not legal here; legal are [2, 3, 4, 5, 6, 7, 8, 9, 10].
+a is at fault at turn 3: illegal, 99 … [2, 3, 4, 5, 6, 7, 8, 9, 10].
   It had sent: {"id": 2, "move": 99}
 b is at fault at turn 4: resign, the bot resigned.
 Both were at fault in the same round: the game is void.""",
@@ -170,7 +176,7 @@ Both were at fault in the same round: the game is void.""",
 a is at fault at turn 1: no_start, No such file or directory: /nowhere/to/be/found.
 b wins the game.""",
     "forfeit": """\
-a is at fault at turn 1: forfeit, the bot is out: it failed to start 3 times in a row.
+a is at fault at turn 1: forfeit, … 3 times ….
 b wins the game.""",
     "void, no start": """\
 b is at fault at turn 1: no_start, No such file or directory: /nowhere/to/be/found.
@@ -183,5 +189,5 @@ def test_the_story_of_a_fault(name: str) -> None:
     lines = list(replay(faulty(name)).tell())
     rest = iter(lines)
     for line in FAULTS[name].splitlines():
-        assert line in rest, "\n".join(lines)
+        assert any(each == expected(line) for each in rest), "\n".join(lines)
     assert list(rest) == []

@@ -15,26 +15,30 @@ from tests.arena.playing import ROOT, bot, honest, play
 from tests.cli.running import on_terminal, planned, referee
 from tests.records import faulty
 
-VIEW = r'it was sent the view \{"(round|turn|target)":.*\} and legal \[.+\]'
+SENT = "it was sent the view"
+VIEW = rf'{SENT} \{{"(round|turn|target)":.*\}} and legal \[.+\]'
 LOG = Path("logs/a.stderr.txt")
-KEPT = r"its stderr is in logs/a\.stderr\.txt"
+STDERR = "its stderr is in"
+KEPT = rf"{STDERR} logs/a\.stderr\.txt"
+NO_STDERR = "it wrote nothing to stderr"
+NOT_KEPT = "no stderr was kept"
 
 LINES = {
-    "illegal": rf"a, game 1, turn 5: illegal, 99 is not legal here; .*; {VIEW}; "
+    "illegal": rf"a, game 1, turn 5: illegal, DETAIL; {VIEW}; "
     rf'it sent back \{{"id": 3, "move": 99\}}; {KEPT}',
-    "illegal, both at once": rf"b, game 1, turn 4: illegal, '3' is not a move; send 3; {VIEW}; "
+    "illegal, both at once": rf"b, game 1, turn 4: illegal, DETAIL; {VIEW}; "
     rf'it sent back \{{"id": 2, "move": "3"\}}; {KEPT}',
-    "resign": rf"a, game 1, turn 3: resign, the bot resigned; it was sent the view .*; "
+    "resign": rf"a, game 1, turn 3: resign, DETAIL; {SENT} .*; "
     rf"it sent a resign back; {KEPT}",
-    "crash": rf"b, game 1, turn 4: crash, the bot exited with status 3; {VIEW}; "
+    "crash": rf"b, game 1, turn 4: crash, DETAIL; {VIEW}; "
     rf"it sent nothing back; {KEPT}",
-    "timeout": r"a, game 1, turn 1: timeout, no answer within 20 ms; does it flush its output\?; "
+    "timeout": r"a, game 1, turn 1: timeout, DETAIL; "
     rf"{VIEW}; it sent nothing back; {KEPT}",
-    "garbled": rf"b, game 1, turn 4: garbled, a move is .*, not null; {VIEW}; "
+    "garbled": rf"b, game 1, turn 4: garbled, DETAIL; {VIEW}; "
     rf'it sent back \{{"id": 2, "move": null\}}; {KEPT}',
-    "no_start": r"a, game \d, turn 1: no_start, No such file or directory: .*; "
+    "no_start": r"a, game \d, turn 1: no_start, DETAIL; "
     rf"it was sent nothing but hello; it sent nothing back; {KEPT}",
-    "forfeit": rf"a, game \d, turn 1: forfeit, .*; it was not started any more; .*; {KEPT}",
+    "forfeit": rf"a, game \d, turn 1: forfeit, DETAIL; it was not started any more; .*; {KEPT}",
 }
 
 
@@ -43,7 +47,7 @@ def test_the_line(name: str) -> None:
     record = faulty(name)
     (fault,) = record.faults()
     line = fault_line(record, fault, LOG)
-    assert re.fullmatch(LINES[name], line), line
+    assert re.fullmatch(LINES[name].replace("DETAIL", re.escape(fault.detail)), line), line
 
 
 def test_what_was_sent_is_what_was_sent() -> None:
@@ -59,20 +63,20 @@ def test_each_of_two_faults() -> None:
     record = faulty("void")
     lines = [fault_line(record, fault) for fault in record.faults()]
     assert [line.split(":")[0] for line in lines] == ["a, game 1, turn 3", "b, game 1, turn 4"]
-    assert all(line.endswith("; it wrote nothing to stderr") for line in lines)
+    assert all(line.endswith(f"; {NO_STDERR}") for line in lines)
 
 
 def test_logs_that_are_off() -> None:
     record = faulty("crash")
     (fault,) = record.faults()
-    assert fault_line(record, fault, kept=False).endswith("; no stderr was kept")
+    assert fault_line(record, fault, kept=False).endswith(f"; {NOT_KEPT}")
 
 
 def test_a_bot_that_had_no_turn() -> None:
     bots = bot("crash", "idle"), honest(seconds=2)
     (record,) = play(*bots, variant="duel", games=1, options={"first": "seat0"}, pin=False).records
     (fault,) = record.faults()
-    assert "; it was sent nothing, the other was to move; " in fault_line(record, fault)
+    assert "was sent nothing, the other was to move; " in fault_line(record, fault)
 
 
 def hostile() -> Record:
@@ -97,8 +101,9 @@ def test_a_variant_that_is_not_here() -> None:
     record = replace(faulty("timeout"), variant="goofspiel")
     assert record.fault is not None
     line = fault_line(record, record.fault, LOG)
-    assert "; what it was sent cannot be told (there is no variant 'goofspiel'" in line
-    assert line.endswith("; its stderr is in logs/a.stderr.txt")
+    assert "; what it was sent cannot be told (" in line
+    assert "'goofspiel'" in line
+    assert line.endswith(f"; {STDERR} {LOG}")
 
 
 # Where it is told.
@@ -116,8 +121,8 @@ def test_a_match_with_a_script(tmp_path: Path) -> None:
     done = referee(tmp_path, "match", loud("bad", "first", "99"), planned("good", "first"), *words)
     assert (done.status, done.err) == (0, "")
     line = next(line for line in done.out.splitlines() if line.startswith("  bad, game 1, turn "))
-    assert '; it was sent the view {"' in line
-    assert line.endswith("; its stderr is in referee-logs/bad.stderr.txt")
+    assert f'; {SENT} {{"' in line
+    assert line.endswith(f"; {STDERR} referee-logs/bad.stderr.txt")
     assert "stderr of bad: referee-logs/bad.stderr.txt\n  which ends: oh dear\n" in done.out
 
 
@@ -127,7 +132,7 @@ def test_a_match_without_logs(tmp_path: Path) -> None:
     done = referee(tmp_path, *words, "--time", "60s")
     assert done.status == 0
     assert done.err.endswith("; what bots write to stderr is lost\n")
-    assert "; no stderr was kept\n" in done.out
+    assert f"; {NOT_KEPT}\n" in done.out
 
 
 def test_a_tournament(tmp_path: Path) -> None:
@@ -137,8 +142,8 @@ def test_a_tournament(tmp_path: Path) -> None:
     done = referee(tmp_path, *words, "--out", "t")
     assert done.status == 0, done.err
     for name, code, log in (
-        ("bad", "illegal", r"its stderr is in t/logs/underdog/[\w ]+-[\w ]+/bad\.stderr\.txt"),
-        ("worse", "resign", "it wrote nothing to stderr"),
+        ("bad", "illegal", rf"{STDERR} t/logs/underdog/[\w ]+-[\w ]+/bad\.stderr\.txt"),
+        ("worse", "resign", NO_STDERR),
     ):
         lines = [line for line in done.err.splitlines() if line.startswith(f"{name}, game ")]
         assert len(lines) == len(set(lines)) == 3
@@ -147,7 +152,7 @@ def test_a_tournament(tmp_path: Path) -> None:
                 rf"{name}, game \d-\d, turn \d: {code}, .*; {VIEW}; it sent .* ?back.*; {log}"
             )
             assert re.fullmatch(expected, line), line
-    found = re.search(r"its stderr is in (t/.*/bad\.stderr\.txt)\n", done.err)
+    found = re.search(rf"{STDERR} (t/.*/bad\.stderr\.txt)\n", done.err)
     assert found is not None
     assert (tmp_path / found[1]).read_text().startswith("oh dear\n")
 
@@ -168,4 +173,4 @@ def test_a_tournament_on_a_terminal(tmp_path: Path) -> None:
     words = ("--bot", planned("bad", "first", "99"), "--bot", "lowest", "--games", 4)
     status, seen = on_terminal(tmp_path, "tournament", *words, "--time", "60s", width=100)
     assert status == 0
-    assert len(re.findall(r"bad, game \d-\d, turn \d: illegal, 99 is not legal here", seen)) == 3
+    assert len(re.findall(r"bad, game \d-\d, turn \d: illegal, 99 ", seen)) == 3

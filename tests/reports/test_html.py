@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from itertools import pairwise
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from referee.rules.registry import BUNDLED, BadVariant
 from referee.store.database import Store
 from referee.store.rows import GameRow
 from tests.arena.playing import ROOT
+from tests.facts import Naming
 from tests.records import FAULTY, faulty, games, with_notes
 from tests.reports.pages import contents, everything, made_up, read, real, stories, unpack
 from tests.reports.stored import Met, make, make_real
@@ -198,7 +198,7 @@ def test_a_script_is_run_only_where_it_is_given(tmp_path: Path) -> None:
     )
     folder = make_real(tmp_path, {("random", "highest"): records})
     path = write_report(folder)
-    assert re.match("there is no variant 'goofspiel'", contents(path)["untold"]["goofspiel"])
+    assert contents(path)["untold"]["goofspiel"] == Naming("variant 'goofspiel'")
     assert stories(path)[0][1][0][0] is None
     write_report(folder, scripts=[str(GOOFSPIEL)])
     assert contents(path)["untold"] == {}

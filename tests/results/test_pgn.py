@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from referee.results.blocks import Blocks
 from referee.results.collected import Collected
 from referee.results.pgn_file import PgnReader
+from tests.facts import Naming
 from tests.results.reading import pairs, read, refused, told
 
 GAME = '[Event "x"]\n[White "a"]\n[Black "b"]\n[Result "1-0"]\n\n1. e4 e5 2. Nf3 1-0\n\n'
@@ -69,7 +70,7 @@ def test_what_is_left_out() -> None:
 
 
 RESULTS = "is none of 1-0, 0-1, 1/2-1/2"
-WRONG = {
+WRONG: dict[str, tuple[str | bytes, str | Naming]] = {
     "no result": (
         GAME + GAME.replace('[Result "1-0"]\n', ""),
         "line 8: the game that begins here has no Result tag",
@@ -81,21 +82,21 @@ WRONG = {
     "no black": ('[White "a"]\n' + GAME, "line 1: the game that begins here has no Black tag"),
     "result": (GAME.replace('"1-0"', '"1-1"'), f'line 4: result "1-1" {RESULTS}'),
     "itself": (GAME.replace('"b"', '"a"'), 'line 1: "a" plays against itself'),
-    "no name": (GAME.replace('"b"', '" "'), "line 1: a player has no name"),
+    "no name": (GAME.replace('"b"', '" "'), Naming("line 1: ", "no name")),
     "no tag": (GAME + "[White a]\n", 'line 8: "[White a]" is no tag; a tag is [Name "value"]'),
     "open tag": ('[White "a]\n', 'line 1: "[White "a]" is no tag; a tag is [Name "value"]'),
     "moves": ("\n1. e4 e5 1-0\n", "line 2: moves, and no tags before them"),
     "moves before": ("1. e4\n" + GAME, "line 1: moves, and no tags before them"),
-    "comment": (GAME + "{ x\n", "line 8: a comment that begins here does not end"),
+    "comment": (GAME + "{ x\n", Naming("line 8: a comment that begins here", "not end")),
     "not UTF-8": (
         GAME.replace('"a"', '"ä"').encode("latin-1"),
-        "line 2: not UTF-8; save the file as UTF-8",
+        Naming("line 2: not UTF-8"),
     ),
 }
 
 
 @pytest.mark.parametrize(("data", "sentence"), WRONG.values(), ids=WRONG)
-def test_what_is_refused(data: str | bytes, sentence: str) -> None:
+def test_what_is_refused(data: str | bytes, sentence: str | Naming) -> None:
     assert refused(data, "pgn") == sentence
 
 

@@ -7,6 +7,7 @@ import pytest
 from referee.rules.chance import BadChance, Recorded, Seeded
 from referee.rules.duel import Duel, Position
 from referee.rules.variant import IllegalMove, Outcome, Seat, UnreadableMove
+from tests.facts import Naming
 from tests.rules import play, wire
 
 NAMES = ("Player 1", "Player 2")
@@ -80,7 +81,7 @@ def test_example_3_a_number_used_up() -> None:
     assert position.attack == 10
     assert game.actors(position) == (0,)
     assert game.legal(position, 0) == (1, 2, 3, 4, 5, 6, 7, 8, 9)
-    with pytest.raises(IllegalMove, match="10 is not legal here"):
+    with pytest.raises(IllegalMove, match=r"^10 "):
         game.read_move(position, 0, 10)
     assert play(game, position, 9).life == (19, 20)
 
@@ -288,14 +289,14 @@ def test_prompts() -> None:
 @pytest.mark.parametrize(
     ("raw", "detail"),
     [
-        (1.0, "1.0 is not a move; send 1"),
-        ("1", "'1' is not a move; send 1"),
-        (3, "3 is not legal here; legal are [1, 2]"),
-        (5.0, "a move is an integer, for example 5; legal are [1, 2]"),
-        ("5", "a move is an integer, for example 5; legal are [1, 2]"),
+        (1.0, Naming("1.0", "send 1")),
+        ("1", Naming("'1'", "send 1")),
+        (3, Naming(3, "[1, 2]")),
+        (5.0, Naming("integer", "[1, 2]")),
+        ("5", Naming("integer", "[1, 2]")),
     ],
 )
-def test_answers_that_are_not_legal(raw: object, detail: str) -> None:
+def test_answers_that_are_not_legal(raw: object, detail: Naming) -> None:
     game = seat0(size=2)
     with pytest.raises(IllegalMove) as caught:
         game.read_move(start(game), 0, raw)
@@ -304,5 +305,5 @@ def test_answers_that_are_not_legal(raw: object, detail: str) -> None:
 
 @pytest.mark.parametrize("raw", [True, None, [5]])
 def test_answers_that_are_no_moves_at_all(raw: object) -> None:
-    with pytest.raises(UnreadableMove, match="a move is an integer, for example 5, not "):
+    with pytest.raises(UnreadableMove, match="integer"):
         seat0().read_move(start(seat0()), 0, raw)

@@ -17,14 +17,15 @@ from referee.rules.registry import (
     find_variant,
     is_path,
 )
+from tests.facts import Naming
 
-GOOD = '''"""A game that is over at once."""
+GOOD = '''"""A game over at once."""
 from referee.rules.variant import Outcome, Variant
 
 
 class Nothing(Variant[None, int]):
     name = "nothing"
-    summary = "a game that is over at once"
+    summary = "a game over at once"
     reasons = {"over": "it is over"}
 
     def setup(self, chance): return None
@@ -105,9 +106,9 @@ def register(package: Path, *lines: str) -> None:
 
 def test_an_entry_point_is_a_variant_like_the_bundled_ones(package: Path) -> None:
     register(package, "nothing = extra_games:Nothing")
-    assert find_variant("nothing").summary == "a game that is over at once"
+    assert find_variant("nothing").summary == "a game over at once"
     assert list(all_variants())[5:] == ["nothing"]
-    assert build_variant("nothing", {}).book() == "A game that is over at once."
+    assert build_variant("nothing", {}).book() == "A game over at once."
 
 
 def test_an_entry_point_without_its_module(package: Path) -> None:
@@ -165,7 +166,7 @@ def test_the_script_of_an_entry_point_can_be_given_by_path(package: Path) -> Non
 def test_a_script_is_loaded_with_its_book(tmp_path: Path) -> None:
     path = script(tmp_path, GOOD)
     variant = build_variant(path, {})
-    assert variant.book() == "A game that is over at once."
+    assert variant.book() == "A game over at once."
     assert type(variant) is find_variant(path)
     assert not (tmp_path / "__pycache__").exists()
 
@@ -185,7 +186,7 @@ def test_a_private_base_class_and_an_alias_do_no_harm(tmp_path: Path) -> None:
 
 def test_no_such_file(tmp_path: Path) -> None:
     path = str(tmp_path / "absent.py")
-    assert trouble(path) == f"{path}: there is no such file"
+    assert trouble(path) == Naming(f"{path}: there", "is no such file")
 
 
 def test_a_directory(tmp_path: Path) -> None:

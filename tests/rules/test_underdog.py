@@ -5,6 +5,7 @@ import pytest
 from referee.rules.chance import Recorded
 from referee.rules.underdog import Position, Underdog
 from referee.rules.variant import IllegalMove, Outcome, UnreadableMove
+from tests.facts import Naming
 from tests.rules import play, wire
 
 NAMES = ("Player 1", "Player 2")
@@ -57,7 +58,7 @@ def test_the_third_round_of_the_sample_is_illegal() -> None:
     assert game.read_move(position, 0, 5) == 5
     with pytest.raises(IllegalMove) as caught:
         game.read_move(position, 1, 6)
-    assert str(caught.value) == "6 is not legal here; legal are [1, 2, 3, 4, 5, 7, 9, 10]"
+    assert str(caught.value) == Naming(6, "[1, 2, 3, 4, 5, 7, 9, 10]")
 
 
 def test_five_beats_six_and_three_points_win() -> None:
@@ -113,9 +114,8 @@ def test_numbers_that_run_out_with_level_points() -> None:
     end = play(game, start(game), *ties)
     assert game.actors(end) == ()
     assert game.outcome(end) == Outcome(None, "level_points")
-    assert game.conclusion(end, NAMES) == [
-        "The numbers have run out: the game is a draw at 0 to 0."
-    ]
+    (told,) = game.conclusion(end, NAMES)
+    assert told == Naming("numbers", "draw at 0 to 0.")
     assert finish(Underdog(exhausted="draw"), *ties) == Outcome(None, "exhausted")
 
 
@@ -176,15 +176,15 @@ def test_the_view_and_the_events_from_both_sides() -> None:
 @pytest.mark.parametrize(
     ("raw", "detail"),
     [
-        (5.0, "5.0 is not a move; send 5"),
-        ("5", "'5' is not a move; send 5"),
-        (7, "7 is not legal here; legal are [1, 2, 3, 4, 5, 6, 8, 9, 10]"),
-        (11, "11 is not legal here; legal are [1, 2, 3, 4, 5, 6, 8, 9, 10]"),
-        (-1, "-1 is not legal here; legal are [1, 2, 3, 4, 5, 6, 8, 9, 10]"),
-        (5.5, "a move is an integer, for example 5; legal are [1, 2, 3, 4, 5, 6, 8, 9, 10]"),
+        (5.0, Naming("5.0", "send 5")),
+        ("5", Naming("'5'", "send 5")),
+        (7, Naming(7, "[1, 2, 3, 4, 5, 6, 8, 9, 10]")),
+        (11, Naming(11, "[1, 2, 3, 4, 5, 6, 8, 9, 10]")),
+        (-1, Naming(-1, "[1, 2, 3, 4, 5, 6, 8, 9, 10]")),
+        (5.5, Naming("integer", "[1, 2, 3, 4, 5, 6, 8, 9, 10]")),
     ],
 )
-def test_answers_that_are_not_legal(raw: object, detail: str) -> None:
+def test_answers_that_are_not_legal(raw: object, detail: Naming) -> None:
     game = Underdog()
     position = play(game, start(game), (7, 8))
     with pytest.raises(IllegalMove) as caught:
@@ -199,7 +199,7 @@ def test_answers_that_are_not_legal(raw: object, detail: str) -> None:
 def test_answers_that_are_no_moves_at_all(raw: object, kind: str) -> None:
     with pytest.raises(UnreadableMove) as caught:
         Underdog().read_move(start(Underdog()), 0, raw)
-    assert str(caught.value) == f"a move is an integer, for example 5, not {kind}"
+    assert str(caught.value) == Naming("integer", f"not {kind}")
 
 
 def test_typed_moves() -> None:

@@ -160,13 +160,16 @@ def nothing(folder: Path) -> None:
     pass
 
 
+NOT_ONE = "is not the folder of a tournament"
+
+
 @pytest.mark.parametrize(
     ("make", "told"),
     [
         (foreign, f"{connect.FILE} is not the database of a tournament, but of another program"),
-        (empty, f"is not the folder of a tournament: its {connect.FILE} is empty"),
-        (a_folder, f"is not the folder of a tournament: it holds no {connect.FILE}"),
-        (nothing, f"is not the folder of a tournament: it holds no {connect.FILE}"),
+        (empty, f"{NOT_ONE}: its {connect.FILE} is empty"),
+        (a_folder, f"{NOT_ONE}: it holds no {connect.FILE}"),
+        (nothing, f"{NOT_ONE}: it holds no {connect.FILE}"),
     ],
 )
 def test_what_is_no_tournament_is_told(
@@ -183,9 +186,9 @@ def test_a_folder_that_is_none_is_told(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.touch()
     for way in (Store.open, Store.read):
-        with pytest.raises(BadStore, match="gone is not the folder of a tournament: it does not"):
+        with pytest.raises(BadStore, match=f"gone {NOT_ONE}: it does not"):
             way(tmp_path / "gone")
-        with pytest.raises(BadStore, match="file is not the folder of a tournament: it is not a"):
+        with pytest.raises(BadStore, match=f"file {NOT_ONE}: it is not a"):
             way(file)
     assert not (tmp_path / "gone").exists()
     for folder in (file, file / "below"):

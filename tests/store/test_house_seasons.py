@@ -33,7 +33,7 @@ def test_one_season_at_a_time(house: House) -> None:
     house.seasons.close("autumn", by="me")
     assert house.seasons.start("{}", by="me").name == "3"
     assert [season.name for season in house.seasons.all()] == ["1", "autumn", "3"]
-    with pytest.raises(Unknown, match="there is no season 'spring'; there is 1, autumn, 3"):
+    with pytest.raises(Unknown, match="no season 'spring'; there is 1, autumn, 3"):
         house.seasons.named("spring")
 
 

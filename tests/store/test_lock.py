@@ -56,7 +56,7 @@ def test_a_forked_child_that_lives_on_does_not_hold_the_folder(tmp_path: Path) -
 
 def test_a_refused_opening_leaves_the_folder_free(tmp_path: Path) -> None:
     new_store(tmp_path).close()
-    with pytest.raises(BadStore, match="already holds a tournament"):
+    with pytest.raises(BadStore, match="already holds"):
         Store.create(tmp_path, VALUES, BOTS)
     Store.open(tmp_path).close()
 

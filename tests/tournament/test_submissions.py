@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from referee.tournament.mistakes import BadSpec
 from referee.tournament.submissions import bots_in
 from tests.cli.running import referee, sentence
+from tests.facts import Naming
 
 BOT = 'name = "{}"\ncommand = ["python3", "bot.py"]\n'
 
@@ -55,14 +57,13 @@ def test_each_is_named(folder: Path) -> None:
     assert found.left_out == {
         "subs/astray": "it cannot be read: No such file or directory",
         "subs/broken": "its bot.toml is no file",
-        "subs/deep": "more than 64 folders within one another in it",
+        "subs/deep": Naming("more than 64 folders"),
         "subs/fifo": "its bot.toml is no file",
         "subs/inner": "its bot.toml is no file",
         "subs/large": "larger than 2G in all",
-        "subs/limits": "bot.toml: the limit memory is a size such as 512M from 16M to 1024G, "
-        "not true",
+        "subs/limits": Naming("bot.toml: the limit memory", "16M to 1024G, not true"),
         "subs/nothing": "no bot.toml in it",
-        "subs/pipe": "way in it is a pipe; a bot is files, folders and links",
+        "subs/pipe": Naming("way in it is a pipe"),
         "subs/toml": "bot.toml: Invalid value (at end of document)",
         "subs/twin": "good is called good, too",
         "subs/typo": "no bot.toml in it, but Bot.toml",
@@ -99,7 +100,7 @@ def test_the_others_play(folder: Path, tmp_path: Path) -> None:
     done = referee(tmp_path, "tournament", *words, "--out", "t")
     assert done.status == 0, done.err
     assert "subs/typo is left out: no bot.toml in it, but Bot.toml\n" in done.err
-    assert "subs/deep is left out: more than 64 folders within one another in it\n" in done.err
+    assert "subs/deep is left out: more than 64 folders " in done.err
     table = json.loads((tmp_path / "t/standings.json").read_text())
     assert set(table["left_out"]) == set(bots_in(folder).left_out)
     assert table["played"] == 2
@@ -107,7 +108,7 @@ def test_the_others_play(folder: Path, tmp_path: Path) -> None:
     plan = referee(tmp_path, "tournament", "spec.toml", "--plan", "--sandbox", "none")
     assert plan.status == 0, plan.err
     assert "subs/large is left out: larger than 2G in all\n" in plan.err
-    assert "level none: the bots run unconfined\n" in plan.out
+    assert re.search(r"level none: .* unconfined\n", plan.out)
 
 
 @pytest.mark.parametrize(("bot", "told"), [("deep", "more than 64 folders"), ("large", "larger")])

@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 import pytest
 
+from tests.facts import Naming
 from tests.web.contest import Contest
 from tests.web.serving import Reply, Web, serving
 from tests.web.test_words import said
@@ -43,7 +44,7 @@ def test_a_wrong_token_gives_the_form_again(own: Contest) -> None:
     with serving(own.data) as web:
         wrong = log_in(web, "0" * 32, "/submit")
         assert wrong.status == 401
-        assert said(wrong) == "This token is not known."
+        assert said(wrong) == Naming("This token", "not known.")
         text = wrong.body.decode()
         assert 'name="token"' in text
         assert 'name="next" value="/submit"' in text
@@ -56,7 +57,7 @@ def test_guessing_is_counted_and_the_right_token_always_works(own: Contest) -> N
         assert [log_in(web, f"{n:032}").status for n in range(5)] == [401] * 3 + [429] * 2
         late = log_in(web, "1" * 32)
         assert int(late.headers["retry-after"]) > 100
-        assert said(late).startswith("Too many requests: come back in ")
+        assert said(late).startswith("Too many requests: ")
         assert web.get("/api/v1/me", "0" * 32).status == 429
         assert log_in(web, own.reds).status == 303
         assert web.get("/api/v1/me", own.reds).status == 200

@@ -74,10 +74,13 @@ def test_a_method_that_is_not_taken(shared: Served, method: str) -> None:
     assert reply.error == "this address takes GET, HEAD"
 
 
+UNKNOWN = "this token is not known"
+
+
 def test_a_token_that_is_not_known(shared: Served) -> None:
     web, _ = shared
     reply = web.get("/api/v1/standings", "0" * 32)
-    assert (reply.status, reply.error) == (401, "this token is not known")
+    assert (reply.status, reply.error) == (401, UNKNOWN)
     assert reply.headers["www-authenticate"].startswith("Bearer")
     for header in ("Basic YTpi", "Bearer", "Bearer  ", "x" * 300):
         assert web.get("/api/v1/standings", Authorization=header).status == 401
@@ -160,7 +163,7 @@ def test_who_sends_too_much_is_told_so(shared: Served, megabytes: int) -> None:
     told = "the archive is larger than the 20 MB that are taken"
     assert (reply.status, reply.error) == (413, told)
     reply = web.post("/api/v1/submissions", body, "0" * 32, **tar)
-    assert (reply.status, reply.error) == (401, "this token is not known")
+    assert (reply.status, reply.error) == (401, UNKNOWN)
     reply = web.post("/submit", body, contest.reds, Content_Type="multipart/form-data; boundary=x")
     assert reply.status == 413
     assert told[1:].encode() in reply.body

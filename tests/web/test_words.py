@@ -15,6 +15,7 @@ from referee.web import endpoint, patterns
 from referee.web.pages import PAGES
 from referee.web.patterns import EXPECTED
 from referee.web.table import ENDPOINTS
+from tests.facts import Naming
 from tests.web.contest import Contest
 from tests.web.serving import Reply, Web, serving
 
@@ -105,4 +106,4 @@ def test_the_name_of_a_bot_is_not_capitalised(own: Contest) -> None:
         reply = web.post("/bots/red/resume", b"", own.reds, **plain)
         assert reply.status == 409
         assert said(reply).startswith("red is disqualified")
-        assert said(web.get("/bots/nobody")) == "There is no bot 'nobody'."
+        assert said(web.get("/bots/nobody")) == Naming("There", "no bot 'nobody'.")

@@ -17,12 +17,13 @@ import pytest
 from referee.record import Record, encode_record, read_records
 from tests.arena.playing import MARK, all_gone, left_of
 from tests.cli.running import REFEREE, Done, environment, on_terminal, referee
+from tests.facts import Naming
 from tests.waiting import PATIENCE_S, wait_for
 from tests.workshop.confined import put_bot
 
 STANDARD = ("--sandbox", "standard")
 SLOW = ("--time", "60s")
-NOTICE = "The bots run unconfined (there is no bwrap on this machine); see referee doctor\n"
+NOTICE = Naming("unconfined", "bwrap", "see referee doctor")
 TELLS = "print('my folder is', os.getcwd(), file=sys.stderr)"
 LOUD = (
     "def turn(self, message):\n    print('#' * 200_000, file=sys.stderr)\n    super().turn(message)"
@@ -72,7 +73,7 @@ def test_repro(place: Path) -> None:
     watched(place, "mine", "highest", *STANDARD)
     done = referee(place, "repro", "game", "--bot", "mine", *STANDARD)
     assert done.status == 0
-    assert done.out.splitlines()[-1] == "The record has no fault of mine."
+    assert done.out.splitlines()[-1] == Naming("no fault of mine.")
     assert "level" not in done.out
     assert "gdb -p " in done.err
     assert "my folder is /bot\n" in done.err
@@ -93,7 +94,7 @@ def test_repro_at_another_level(place: Path) -> None:
     free = referee(place, "repro", "game", "--bot", "mine")
     assert free.status == 1
     assert free.out.splitlines()[1] == "The game was played at level standard, and now it is none."
-    assert free.out.splitlines()[-1] == "The recorded fault, no_start, did not come again."
+    assert free.out.splitlines()[-1] == Naming("no_start", "not come again.")
 
 
 def test_a_fault_comes_again(place: Path) -> None:
@@ -209,7 +210,7 @@ def test_one_line_says_that_nothing_confines(
     for words in (watch, check, play, repro):
         done = bare_machine(*words)
         assert done.status == 0, done
-        assert done.err.startswith(NOTICE), done.err
+        assert done.err.splitlines()[0] == NOTICE, done.err
         assert done.err.count("unconfined") == 1
         asked_for = bare_machine(*words, "--sandbox", "none")
         assert (asked_for.status, "unconfined" in asked_for.err) == (0, False)
@@ -229,7 +230,7 @@ def test_a_level_that_is_not_there_is_refused(bare_machine: Callable[..., Done])
     ):
         done = bare_machine(*words, *STANDARD)
         assert (done.status, done.out) == (3, ""), done
-        assert done.err.startswith("referee: level standard is not to be had here: there is no ")
+        assert done.err == Naming("referee: level standard ", "bwrap")
         assert done.err.count("\n") == 1
 
 

@@ -28,8 +28,11 @@ from tests.cli.running import (
     referee,
     refuses,
 )
+from tests.facts import Naming
 from tests.waiting import PATIENCE_S
 from tests.workshop.one_game import game
+
+NO_FAULT = "The record has no fault of"
 
 
 def write(path: Path, records: Sequence[Record]) -> None:
@@ -57,7 +60,7 @@ def test_what_people_see(tmp_path: Path) -> None:
     lines = again.out.splitlines()
     assert (again.status, lines[0]) == (0, title)
     assert lines[1].startswith("turn 2: 1 as recorded (")
-    assert lines[2].startswith("turn 4: illegal, 99 is not legal here; legal are [2, 3, ")
+    assert lines[2] == Naming("turn 4: illegal, 99 ", "[2, 3, ")
     assert lines[3].startswith('  it was sent {"type":"turn","game":"2","id":2,"view":{"round":2,')
     assert lines[4:] == [
         "1 answer, all as recorded",
@@ -78,13 +81,13 @@ def test_what_people_see(tmp_path: Path) -> None:
         "The recorded fault, illegal at turn 4, came again.",
     ]
     assert mended.status == 1
-    assert "turn 3: 2, recorded is illegal, 99 is not legal here; " in mended.out
+    assert "turn 3: 2, recorded is illegal, 99 " in mended.out
     assert mended.out.splitlines()[-2:] == [
         "The recorded fault, illegal at turn 3, did not come again.",
         "The bot was started anew for this game: a fault that needs the games before it in the "
         "same process cannot come.",
     ]
-    assert (good.status, good.out.splitlines()[-1]) == (0, "The record has no fault of good.")
+    assert (good.status, good.out.splitlines()[-1]) == (0, f"{NO_FAULT} good.")
     assert new.status == 1
     assert "new has seat 1 in place of good, " in new.out
     assert "changed since" not in new.out
@@ -103,7 +106,7 @@ def test_what_people_see(tmp_path: Path) -> None:
     assert "turn 2: crash, the bot exited with status 3; recorded is 10" in lines
     assert lines[-2:] == [
         "1 recorded answer, and the bot gave none",
-        "The record has no fault of good; now there was crash at turn 2.",
+        f"{NO_FAULT} good; now there was crash at turn 2.",
     ]
 
 
@@ -140,7 +143,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
         {
             "no bot": (("repro", "games"), r"missing option '--bot'.*"),
             "no file": (("repro", "none", *fine), r"none: no such file"),
-            "no game": (("repro", "games", "9", *fine), r"games: there is no game '9' in it; .*"),
+            "no game": (("repro", "games", "9", *fine), r"games: .* game '9' .*"),
             "a folder": (("repro", "folder", *fine), r".*folder.*"),
             "a stranger": (
                 ("repro", "games", "--bot", "b=python3 b.py"),
@@ -148,12 +151,12 @@ def test_what_is_refused(tmp_path: Path) -> None:
             ),
             "too late": (
                 ("repro", "games", *fine, "--from-turn", 99),
-                r"a has no turn 99 or later: its last one is \d+",
+                r"a has no turn 99 .* \d+",
             ),
             "stdin": (("repro", "-", *fine, "--wait"), r"--wait and records on standard input .*"),
             "variant": (
                 ("repro", "games", *fine, "-v", "deck"),
-                r"games: game 1: variant: the record is of duel, not of deck",
+                r"games: game 1: variant: .* duel, not of deck",
             ),
             "another's": (
                 ("repro", "games", "--bot", "difference-solver", "--seat", 0),
@@ -171,10 +174,10 @@ def test_a_script(tmp_path: Path) -> None:
     _, found, ended = each(
         tmp_path, [match, (*repro, bots[0]), (*repro, planned("a", "first", "first", "exit"))]
     )
-    assert (found.status, found.out.splitlines()[-1]) == (0, "The record has no fault of a.")
+    assert (found.status, found.out.splitlines()[-1]) == (0, f"{NO_FAULT} a.")
     assert ended.out.splitlines()[-2:] == [
         "2 answers, all as recorded; 11 more recorded, to which it did not come",
-        "The record has no fault of a; now there was crash at turn 5.",
+        f"{NO_FAULT} a; now there was crash at turn 5.",
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import select
@@ -26,12 +27,14 @@ from tests.cli.running import (
     REFEREE,
     each,
     environment,
+    no_duration,
     on_terminal,
     planned,
     referee,
     refuses,
     sentence,
 )
+from tests.facts import Naming
 from tests.waiting import PATIENCE_S
 
 VARIANTS = ("difference", "underdog", "duel", "target", "deck")
@@ -105,7 +108,7 @@ def test_both_at_fault() -> None:
     bots = bot("illegal", "number", name="a"), bot("illegal", "resign", name="b")
     record, heard = watched(*bots)
     assert (record.ending, len(record.faults())) == ("void", 2)
-    assert heard.lines[-1] == "Both were at fault in the same round: the game is void."
+    assert [*replay(record).tell()][-1] == heard.lines[-1] == Naming("Both", "void.")
 
 
 def test_a_script_that_cannot_tell_its_game(tmp_path: Path) -> None:
@@ -135,7 +138,7 @@ def test_what_people_see(tmp_path: Path) -> None:
     lines = done.out.splitlines()
     assert lines[0].startswith("difference: ")
     assert lines[1] == "a against b"
-    assert lines[-1] == "Seed x y: with --seed 'x y' the same game is dealt again."
+    assert lines[-1] == Naming("Seed x y: with --seed 'x y'")
     assert len([line for line in lines if TIMES.fullmatch(line)]) == 3
     notes = [line for line in lines if line.startswith("  a notes: ")]
     assert notes == [f"  a notes: of {count} the first" for count in (3, 2, 1)]
@@ -161,8 +164,8 @@ def test_a_fault_in_one_line(tmp_path: Path) -> None:
     assert (done.status, done.err) == (0, "")
     winner, line, log, end, _ = done.out.splitlines()[-5:]
     assert winner == "good wins the game: bad is at fault (illegal)."
-    assert line.startswith("bad, game 1, turn 3: illegal, 99 is not legal here; ")
-    assert line.endswith("; its stderr is in referee-logs/bad.stderr.txt")
+    assert line.startswith("bad, game 1, turn 3: illegal, 99 ")
+    assert line.endswith(" referee-logs/bad.stderr.txt")
     assert (log, end) == ("stderr of bad: referee-logs/bad.stderr.txt", "  which ends: oh dear")
     assert (tmp_path / "referee-logs/bad.stderr.txt").read_text() == "oh dear\n"
 
@@ -281,13 +284,13 @@ def test_a_script_that_fails(tmp_path: Path) -> None:
     words = ("watch", "random", "lowest", "-v", script, "--time", "60s")
     done = referee(tmp_path, *words, "--option", "bug=apply")
     assert done.status == 4
-    told = (
-        r"referee: the variant failed, nobody loses by it: ZeroDivisionError: a bug in apply .*\n"
+    assert re.fullmatch(
+        r"referee: the variant failed, nobody loses .*: ZeroDivisionError: a bug in apply .*\n",
+        done.err,
     )
-    assert re.fullmatch(told, done.err)
     assert done.out.count("The game was spoilt by no bot and is played again.") == 2
     unwritten = referee(tmp_path, *words[:3], "--records", "/dev/full", "--time", "60s")
-    assert sentence(unwritten._replace(out=""), 3) == "/dev/full: No space left on device"
+    assert sentence(unwritten._replace(out=""), 3) == f"/dev/full: {os.strerror(errno.ENOSPC)}"
 
 
 def test_what_is_refused(tmp_path: Path) -> None:
@@ -300,21 +303,21 @@ def test_what_is_refused(tmp_path: Path) -> None:
                 ("watch", "random", "duel-wall"),
                 r"duel-wall does not play underdog; .*",
             ),
-            "variant": (("watch", "a=b", "c=d", "-v", "x"), r"there is no variant 'x'.*"),
-            "time": (("watch", "random", "lowest", "--time", "x"), r"'x' is not a duration; .*"),
-            "pause": (("watch", "random", "lowest", "--pause", "x"), r"'x' is not a duration; .*"),
-            "seed": (("watch", "random", "lowest", "--seed", ""), r"a seed is printable text, .*"),
+            "variant": (("watch", "a=b", "c=d", "-v", "x"), r".* variant 'x'.*"),
+            "time": (("watch", "random", "lowest", "--time", "x"), no_duration("x")),
+            "pause": (("watch", "random", "lowest", "--pause", "x"), no_duration("x")),
+            "seed": (("watch", "random", "lowest", "--seed", ""), r"a seed is .*"),
             "records": (
                 ("watch", "random", "lowest", "--records", "-"),
                 r".*--records takes a file",
             ),
             "no folder": (
                 ("watch", "random", "lowest", "--records", "no/game"),
-                r"records cannot be written to no/game: there is no folder no",
+                r"records .* no/game: .* folder no",
             ),
             "a folder": (
                 ("watch", "random", "lowest", "--records", "."),
-                r"records cannot be written to \.: it is a folder",
+                r"records .* \.: .* folder",
             ),
         },
     )

@@ -125,7 +125,7 @@ REACHING = (
                 outcome="is ended (crash) at the next look, twenty a second; all of it is gone "
                 "with the bot",
                 endings=("crash",),
-                detail="made more files than its limit on disk allows",
+                detail="more files than",
             ),
             none=Expected(
                 outcome="makes as many as the referee's user may make, and they stay",

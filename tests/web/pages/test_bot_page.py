@@ -104,7 +104,7 @@ def test_a_bots_page_has_all_of_it(browser: Browser, tmp_path: Path) -> None:
         page.goto("/login?next=/bots/rocky")
         page.get_by_label("Token").fill(token)
         page.get_by_role("main").get_by_role("button", name="Log in").click()
-        expect(page.get_by_role("heading", name="What it wrote to stderr last")).to_be_visible()
+        expect(page.get_by_role("heading", name="wrote to stderr last")).to_be_visible()
         expect(page.locator("pre").last).to_contain_text("rocky begins")
         context.close()
         assert daemon.stop() == 0, daemon.said

@@ -22,6 +22,9 @@ VARIANTS = ("difference", "target")
 SILENCE_MS = 3_000
 """After which a bot that says nothing is taken to be silent."""
 
+OVER = "over in the middle"
+"""The name of a step."""
+
 
 def broken(script: str, *words: object) -> Bot:
     """A bot of `bots`, by its module and its class."""

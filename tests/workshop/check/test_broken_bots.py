@@ -8,18 +8,18 @@ import pytest
 
 from referee.workshop.check.games import LOOK_BACK
 from referee.workshop.check.run import LESSONS, STEPS
-from tests.workshop.check.checking import broken, by_result, check
+from tests.workshop.check.checking import OVER, broken, by_result, check
 
-AFTER_ONE_GAME = {"error", "games at once", "over in the middle"}
+AFTER_ONE_GAME = {"error", "games at once", OVER}
 """What needs more than one game in a process."""
-WITH_IDS = {"games at once", "over in the middle"}
+WITH_IDS = {"games at once", OVER}
 """What needs answers that can be told apart."""
 
 CASES: dict[str, tuple[str, str, set[str]]] = {
     # Bot: the step that fails, a pattern of its sentence, what cannot be tried then.
     "output UnflushedPong": (
         "ping",
-        r"timeout: no pong within 3s; .* flush it: in Python write print\(…, flush=True\).*",
+        r"timeout: no pong within 3s; .* flush it: .*print\(…, flush=True\).*",
         set(),
     ),
     "output Debug": (
@@ -32,8 +32,8 @@ CASES: dict[str, tuple[str, str, set[str]]] = {
         r"garbled: not a JSON object; .* log to stderr; \d+ such lines in all",
         set(),
     ),
-    "output Pretty": ("output", r"garbled: a message spread over \d lines; .*", set()),
-    "output NoLineEnd": ("output", r"garbled: a message without the end of its line; .*", set()),
+    "output Pretty": ("output", r"garbled: .* spread over \d lines; .*", set()),
+    "output NoLineEnd": ("output", r"garbled: .* end of its line; .*", set()),
     "reading Prefix": ("key order", r"crash: the bot exited with status 1 \(difference, .*", set()),
     "reading LastLegal": (
         "unknown fields",
@@ -62,7 +62,7 @@ CASES: dict[str, tuple[str, str, set[str]]] = {
     ),
     "playing IllegalAs 1": (
         "both seats",
-        r"illegal: 9999 is not legal here; .* \(difference, seat 1, turn 1\) .*; from seat 0 .*",
+        r"illegal: 9999 .* \(difference, seat 1, turn 1\) .*; from seat 0 .*",
         set(),
     ),
     "playing NoTarget": (
@@ -81,7 +81,7 @@ CASES: dict[str, tuple[str, str, set[str]]] = {
         set(),
     ),
     "playing ForgetsAll": (
-        "over in the middle",
+        OVER,
         r"crash: the bot exited with status 1 \(target, seat 1, turn 2\)",
         set(),
     ),
@@ -108,11 +108,11 @@ CASES: dict[str, tuple[str, str, set[str]]] = {
     "playing Falls": ("bye", r"the bot was killed by SIGSEGV after bye, .* status 0 is due", set()),
     "playing Complains": (
         "end of input",
-        r"the bot exited with status 3 after the end of its input, where status 0 is due",
+        r"the bot exited with status 3 after the end of .* input, where status 0 is due",
         set(),
     ),
     "playing Stays": ("bye", r"the bot still runs 3s after bye", set()),
-    "playing Waits": ("end of input", r"the bot still runs 3s after the end of its input", set()),
+    "playing Waits": ("end of input", r"the bot still runs 3s after the end of .* input", set()),
 }
 
 IN_A_GAME = {"playing TenGames", "playing Stumbles"}

@@ -11,6 +11,7 @@ import pytest
 
 from tests.arena.playing import ROOT
 from tests.cli.running import Done, on_terminal, referee
+from tests.facts import Naming
 
 SLOW = ("--time", "20s", "--startup", "60s")
 SOURCE = f"""
@@ -93,9 +94,8 @@ def test_a_build_that_fails(folder: Path) -> None:
         "                        7 | what",
     ]
     assert lines[22].startswith("                … 22 more lines in ")
-    assert lines[23].startswith(
-        "----  22 steps            not tried: the bot has to be built first (start, hello, flush, "
-    )
+    not_tried = "----  22 steps            not tried: "
+    assert lines[23] == Naming(not_tried, "bot has to be built first (start, hello, flush, ")
     assert lines[24:] == ["made: 1 of 23 steps failed: build."]
 
     as_json = check(folder, "--json")

@@ -11,6 +11,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import textwrap
 import uuid
 from pathlib import Path
 
@@ -22,11 +23,13 @@ from tests.cli.running import (
     REFEREE,
     each,
     environment,
+    no_duration,
     on_terminal,
     referee,
     refuses,
 )
 from tests.waiting import PATIENCE_S
+from tests.workshop.check.checking import OVER
 
 SLOW = ("--time", "20s", "--startup", "60s")
 """Limits that a good bot cannot miss on a busy machine."""
@@ -72,7 +75,7 @@ def test_a_good_bot(tmp_path: Path) -> None:
     assert re.fullmatch(r"mine: passed, 23 steps in \d+\.\d s\.", last)
     assert len(steps) == 23
     assert all(line[24:26] == "  " and line[26] != " " for line in steps), "columns"
-    assert any(line.startswith("pass  variant tiny        played to the end: 5 ") for line in steps)
+    assert any(line.startswith("pass  variant tiny        played ") for line in steps)
     assert "\x1b" not in plain.out
 
     assert (as_json.status, as_json.err, as_json.out.count("\n")) == (0, "", 1)
@@ -116,7 +119,7 @@ def test_what_was_not_tried_is_one_line(tmp_path: Path) -> None:
     assert lines[1] == "FAIL  start               the bot exited with status 1 before its hello"
     assert lines[4] == "        stderr  no model file"
     (left_out,) = [line for line in lines if line.startswith("----")]
-    assert left_out.startswith("----  25 steps            not tried: the bot has to start, ")
+    assert left_out.startswith("----  25 steps            not tried: ")
     assert "hello, flush, variant difference, " in left_out
     assert lines[-1] == "mine: 1 of 26 steps failed: start."
 
@@ -171,11 +174,8 @@ def test_colour_is_for_terminals(width: int, tmp_path: Path) -> None:
     if width == 200:
         assert plain[at] == FAILED_PING
     else:
-        assert plain[at : at + 3] == [
-            "FAIL  ping                crash: the bot exited with status",
-            "                          1; answer a ping with",
-            '                          {"type":"pong"}',
-        ]
+        filled = textwrap.wrap(FAILED_PING, width, subsequent_indent=" " * 26)
+        assert plain[at : at + 3] == filled
 
 
 def test_what_was_not_tried_is_filled_on_a_terminal(tmp_path: Path) -> None:
@@ -191,7 +191,7 @@ def test_what_was_not_tried_is_filled_on_a_terminal(tmp_path: Path) -> None:
         assert line[:26].isspace()
         assert not line[26].isspace()
     filled = " ".join(line.strip() for line in lines[at:-1])
-    assert filled.endswith("over in the middle, end of input, ids, time, output)")
+    assert filled.endswith(f"{OVER}, end of input, ids, time, output)")
 
 
 def test_what_is_refused(tmp_path: Path) -> None:
@@ -200,9 +200,9 @@ def test_what_is_refused(tmp_path: Path) -> None:
         tmp_path,
         {
             "no bot": (["check", "hihgest"], r"no bot 'hihgest': did you mean highest\? .*"),
-            "variant": (["check", "highest", "-v", "dul"], r"there is no variant 'dul' .*"),
-            "script": (["check", "highest", "-v", "no.py"], r"no\.py: there is no such file"),
-            "time": (["check", "highest", "--time", "soon"], r"'soon' is not a duration; .*"),
+            "variant": (["check", "highest", "-v", "dul"], r".* variant 'dul' .*"),
+            "script": (["check", "highest", "-v", "no.py"], r"no\.py: .*no such file"),
+            "time": (["check", "highest", "--time", "soon"], no_duration("soon")),
             "no time": (["check", "highest", "--time", "0ms"], r"--time 0ms leaves no time"),
             "startup": (["check", "highest", "--startup", "0s"], r"--startup 0s leaves no time"),
             "a failing script": (

@@ -12,6 +12,7 @@ from referee.workshop.check.report import Report
 from referee.workshop.check.run import check_bot
 from referee.workshop.check.sitting import Terms
 from tests.arena.playing import ROOT
+from tests.facts import Naming
 
 TERMS = Terms(clock=read_clock("10s"), startup_ms=20_000, warm_up_ms=1_000)
 
@@ -34,9 +35,9 @@ def test_a_good_bot_passes(how: str) -> None:
     [
         ("exits", "start", "the bot exited with status 1 before its hello"),
         ("no token", "hello", "no_hello: the hello carries no token; send what"),
-        ("request", "hello", "no_hello: a socket of type 'REQ' where a DEALER is due"),
-        ("protocol 2", "hello", "wrong_protocol: the bot speaks protocol 2, the referee 1"),
-        ("parts", "variant duel", "garbled: a message of several parts"),
+        ("request", "hello", "no_hello: … 'REQ' where a DEALER"),
+        ("protocol 2", "hello", "wrong_protocol: … protocol 2, … referee 1"),
+        ("parts", "variant duel", "garbled: … several parts"),
         ("status", "variant duel", "crash: the bot exited with status 3"),
     ],
 )
@@ -45,4 +46,4 @@ def test_what_is_wrong_is_said(how: str, failed: str, detail: str) -> None:
     assert not report.passed
     (first, *_) = [step for step in report.steps if step.result == "failed"]
     assert first.name == failed
-    assert detail in first.detail
+    assert first.detail == Naming.of(detail)
