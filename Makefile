@@ -68,7 +68,7 @@ demo: $(READY)
 
 test: packages lint
 	@echo "Running all tests"
-	@$(BIN)/python -m pytest -q -n $(WORKERS)
+	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 
 # The rules, the protocol, games and their records, ratings, formats and specs.
 QUICK := tests/rules tests/protocol tests/ratings tests/records tests/ladder tests/test_clock.py \

@@ -21,13 +21,12 @@ ANEW = "python -m referee.testing.commands docs/commands.md"
 
 
 def test_help_has_an_example_and_every_option(tmp_path: Path) -> None:
-    names = list(commands(build_app()))
-    for name, done in zip(
-        names, each(tmp_path, [[*name.split(), "--help"] for name in names]), strict=True
-    ):
+    known = commands(build_app())
+    told = each(tmp_path, [[*name.split(), "--help"] for name in known])
+    for (name, command), done in zip(known.items(), told, strict=True):
         assert (done.status, done.err) == (0, "")
         assert f"referee {name}" in done.out.partition("Example")[2]
-        for parameter in commands(build_app())[name].params:
+        for parameter in command.params:
             assert all(word in done.out for word in parameter.opts if word.startswith("--"))
         assert "Traceback" not in done.out
 

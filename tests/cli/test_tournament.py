@@ -234,12 +234,14 @@ def test_json_is_the_standings(tmp_path: Path) -> None:
 
 
 def test_the_live_view(tmp_path: Path) -> None:
-    words = ["tournament", "--bot", "random", "--bot", "lowest", "--games", 40_000, "--out", "t"]
+    # Bots that pause: there is time for a table, and the games cost little.
+    bots = [*broken("honest", "a", "1", "0.005"), *broken("honest", "b", "1", "0.005")]
+    words = ["tournament", *bots, "--games", 200, "--jobs", 1, "--out", "t"]
     status, seen = on_terminal(tmp_path, *words, width=100)
     assert status == 0
     shown = CONTROL.sub("", seen)
     assert "underdog, so far" in shown
-    assert re.search(r"playing ━+.* \d+/40000 \d+ games/s \d:\d\d:\d\d", shown)
+    assert re.search(r"playing ━+.* \d+/200 \d+ games/s \d:\d\d:\d\d", shown)
     after = CONTROL.sub("", seen.rpartition("\x1b[2K")[2])
     assert after.lstrip().startswith("underdog: round-robin"), "the view is gone, the table stays"
 

@@ -147,10 +147,13 @@ def all_done(cluster: DaskCluster) -> None:
         wait_for(lambda: not any(client.processing().values()) or None, "nothing in flight")
 
 
-def begin(folder: Path, *words: object, **variables: str) -> subprocess.Popen[bytes]:
-    """`referee tournament` on a cluster, as a process."""
+def begin(
+    folder: Path, *words: object, before: str = "", **variables: str
+) -> subprocess.Popen[bytes]:
+    """`referee tournament` on a cluster, as a process. `before` is Python that it runs first."""
+    *python, program = REFEREE
     return subprocess.Popen(
-        [*REFEREE, "tournament", *map(str, words)],
+        [*python, f"{before}\n{program}", "tournament", *map(str, words)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         cwd=folder,

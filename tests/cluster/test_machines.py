@@ -37,6 +37,7 @@ from tests.tournament.test_nothing_lost import games
 from tests.waiting import wait_for
 
 SYSTEM = "/usr/bin:/bin"
+NEVER_GIVEN_UP = "from referee.cluster import stations; stations.SILENT_S = 600.0"
 
 
 def checks(folder: Path, cluster: DaskCluster, check: str) -> list[tuple[str, str]]:
@@ -142,14 +143,16 @@ def test_a_machine_that_stands_still_with_a_result(
     """The chunk is played, and cannot be fetched: nobody else waits for it."""
     cluster.start_worker()
     all_joined(cluster, 2)
-    process = under_way(bots, cluster, tmp_path)
+    # It is not given up in this test, so that whoever waited for it would wait in vain.
+    process = under_way(bots, cluster, tmp_path, before=NEVER_GIVEN_UP)
     os.kill(process.pid, signal.SIGSTOP)
     all_done(cluster)
     stop(cluster.processes[-1])
     before = len(stored(tmp_path / "t"))
     os.kill(process.pid, signal.SIGCONT)
     some_games(tmp_path / "t", before)
-    wait_for(lambda: bots_on(cluster) or None, "the other worker at work")
+    wait_for(lambda: bots_on(cluster), "the other worker at work")
+    os.kill(cluster.processes[-1].pid, signal.SIGCONT)
     ends_the_same(process, tmp_path, alone)
 
 

@@ -31,9 +31,11 @@ def ends_the_same(process: subprocess.Popen[bytes], folder: Path, alone: Path) -
     same(folder, alone)
 
 
-def under_way(bots: Path, cluster: DaskCluster, folder: Path) -> subprocess.Popen[bytes]:
+def under_way(
+    bots: Path, cluster: DaskCluster, folder: Path, before: str = ""
+) -> subprocess.Popen[bytes]:
     """A tournament that has games, and both workers of the cluster at work."""
-    process = begin(folder, *words(bots, "--cluster", cluster.address))
+    process = begin(folder, *words(bots, "--cluster", cluster.address), before=before)
     some_games(folder / "t")
     wait_for(lambda: len(bots_on(cluster)) == 4 or None, "both workers at work")
     return process
