@@ -303,12 +303,14 @@ if not hasattr(told, "mine"):
         if os.fork() == 0:
             if {own}:
                 fill(2)
-            time.sleep(60)
+            time.sleep(600)
     time.sleep({stay})
 return "lives"
 """
 STAY_S = 0.6 * PACE
-"""For its children to fill what they have, page by page, and for a look at it."""
+"""For a look at its memory."""
+LONG_S = 30
+"""For its children to fill what they have, page by page: it is killed before that is over."""
 
 
 @walls
@@ -320,10 +322,10 @@ def test_memory_that_forks_share_is_counted_once(tmp_path: Path) -> None:
 
 @walls
 def test_the_limit_on_memory_is_for_all_processes_together(tmp_path: Path) -> None:
-    copying = a_bot(tmp_path / "b", FORKED.format(own=True, stay=STAY_S), processes=4)
+    copying = a_bot(tmp_path / "b", FORKED.format(own=True, stay=LONG_S), processes=4)
     level = Confinement(level=Level.STANDARD, limits=Limits(memory=96 << 20))
     records: list[Record] = []
-    play_match(copying, "highest", games=2, confinement=level, on_record=records.append, time="9s")
+    play_match(copying, "highest", games=2, confinement=level, on_record=records.append, time="60s")
     faults = [record.fault for record in records if record.fault is not None]
     assert [(fault.code, fault.detail) for fault in faults] == 2 * [
         ("crash", "the bot ran out of memory and was killed")
