@@ -14,11 +14,21 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from referee.bots.confinement.probe import EVERYWHERE
 from tests.hostile.conftest import name_what_is_lacking
 from tests.postgres.serving import Server, server
 
+# The same examples every time; how long one takes says more about the machine than about the code.
+settings.register_profile(
+    "referee",
+    derandomize=True,
+    database=None,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("referee")
 os.environ.setdefault(EVERYWHERE, "none")
 # The python3 of a machine may be a script that looks for one, at many times the cost of a bot.
 os.environ["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))

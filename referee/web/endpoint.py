@@ -34,6 +34,8 @@ class Call(Struct, frozen=True, kw_only=True):
     running: Running
     parlour: Parlour
     followers: int = 0
+    since: str = ""
+    """The id of the newest live events when the request came."""
     body: Any = None
     """As the endpoint's type says; for an upload, what was HandedIn."""
 

@@ -157,10 +157,17 @@ class Live:
 
     # Out.
 
+    @property
+    def last(self) -> str:
+        """The id of the newest batch. Whoever looks at running games now and follows from here on
+        misses nothing; some events may tell what was seen already."""
+        return f"{self._era}-{self._next - 1}"
+
     async def follow(
         self, wanted: Wanted, *, private: bool = False, last: str = ""
     ) -> AsyncIterator[bytes]:
-        """What a follower is to be sent, until it falls behind or the process ends."""
+        """What a follower is to be sent after the batch with this id, until it falls behind or the
+        process ends."""
         at = self._after(last)
         yield b"retry: 2000\n: following\n\n"
         while not self._closed:

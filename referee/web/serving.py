@@ -111,7 +111,7 @@ class Served:
             frames = site.live.follow(
                 Wanted(kinds, asked.game or ""),
                 private=visitor.organiser,
-                last=request.headers.get("last-event-id", ""),
+                last=request.headers.get("last-event-id", asked.since or ""),
             )
             most_s = site.settings.limits.follow_s
             await stream(site.live, frames, request.receive, send, EVENT_STREAM, most_s)

@@ -319,6 +319,8 @@ class LiveGame(Struct, frozen=True, kw_only=True):
 
 class LiveGames(Struct, frozen=True):
     games: list[LiveGame]
+    since: str
+    """For `/events`: whoever follows from there misses nothing of these games."""
 
 
 # The rest.

@@ -109,6 +109,7 @@ class Site:
                 running=self.running,
                 parlour=self.parlour,
                 followers=self.live.followers,
+                since=self.live.last,
                 body=body,
             )
             try:

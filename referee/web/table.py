@@ -35,6 +35,17 @@ class EventsAsked(Struct, frozen=True):
         ]
         | None
     ) = None
+    since: (
+        Annotated[
+            str,
+            Meta(
+                max_length=40,
+                description="The `since` of `/live`, or the id of an event: what came after it is "
+                "told first, as far as it is still known. A `Last-Event-ID` header wins.",
+            ),
+        ]
+        | None
+    ) = None
 
 
 def _document(_: Call, __: object) -> dict[str, Any]:

@@ -68,8 +68,12 @@ def test_a_worker_that_joins_late(
 ) -> None:
     process = begin(tmp_path, *words(bots, "--cluster", cluster.address))
     some_games(tmp_path / "t")
+    # Nothing more is given out until it is there.
+    os.kill(process.pid, signal.SIGSTOP)
     cluster.start_worker()
-    wait_for(lambda: len(bots_on(cluster)) == 4 or None, "both workers at work")
+    all_joined(cluster, 2)
+    os.kill(process.pid, signal.SIGCONT)
+    wait_for(lambda: len(bots_on(cluster)) == 4, "both workers at work")
     ends_the_same(process, tmp_path, alone)
 
 

@@ -103,7 +103,7 @@ def test_waiting_for_workers(bots: list[object], tmp_path: Path) -> None:
         some_games(tmp_path / "t")
         cluster.processes[-1].kill()
         try:
-            said = until(process, "waiting for workers")
+            said = until(process, "games; waiting for workers")
         finally:
             process.terminate()
             status, _ = ended(process)

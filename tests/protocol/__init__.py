@@ -12,7 +12,7 @@ from referee.protocol.session import Session
 
 HELLO = b'{"type":"hello"}\n'
 
-quick = settings(max_examples=100, deadline=None, derandomize=True, database=None)
+quick = settings(max_examples=100)
 
 
 def greeting() -> Session:

@@ -233,7 +233,7 @@ def test_too_many_are_refused() -> None:
         rate(from_rows([("p0", "p1", 2, SINGLE)], names), nash=True)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.lists(
         st.tuples(

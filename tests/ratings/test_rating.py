@@ -57,7 +57,7 @@ def rated(games: Games, options: Options) -> Ratings:
     return rate(games, **msgspec.structs.asdict(options))
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(games_and_options())
 def test_whatever_the_results(case: tuple[Games, Options]) -> None:
     games, options = case
@@ -78,7 +78,7 @@ def test_whatever_the_results(case: tuple[Games, Options]) -> None:
         assert player.games > 0 or player.elo is None
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(games_and_options())
 def test_ranks_and_their_ranges(case: tuple[Games, Options]) -> None:
     found = rated(*case)
@@ -96,7 +96,7 @@ def test_ranks_and_their_ranges(case: tuple[Games, Options]) -> None:
         assert points == sorted(points, reverse=True)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(games_and_options())
 def test_pools(case: tuple[Games, Options]) -> None:
     games, options = case
@@ -118,7 +118,7 @@ def test_pools(case: tuple[Games, Options]) -> None:
     assert options.advantage or found.advantage is None
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(games_and_options(), st.randoms(use_true_random=False))
 def test_the_order_of_games_changes_no_digit(
     case: tuple[Games, Options], luck: random.Random
@@ -131,7 +131,7 @@ def test_the_order_of_games_changes_no_digit(
     assert msgspec.json.encode(shuffled) == msgspec.json.encode(rated(games, options))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(any_games(), st.booleans())
 def test_who_wins_everywhere_loses_everywhere_when_all_is_turned_around(
     games: Games, prior: bool

@@ -177,7 +177,7 @@ def test_level_scores_claim_no_certainty(games: str, times: int) -> None:
         assert found.err95 == pytest.approx(expected)
 
 
-@settings(max_examples=300, deadline=None, derandomize=True, database=None)
+@settings(max_examples=300)
 @given(st.lists(st.tuples(st.integers(1, 12), st.sampled_from([0.0, 0.5, 1.0])), max_size=24))
 def test_whatever_the_results(results: list[tuple[int, float]]) -> None:
     found = score(results)

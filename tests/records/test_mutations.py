@@ -73,7 +73,7 @@ def look_at(line: bytes) -> None:
         assert all(isinstance(each, str) for each in told)
 
 
-@settings(max_examples=250, deadline=None, derandomize=True, database=None)
+@settings(max_examples=250)
 @given(st.data())
 def test_changed_values(data: st.DataObject) -> None:
     changed = fields(data.draw(LINES))
@@ -82,7 +82,7 @@ def test_changed_values(data: st.DataObject) -> None:
     look_at(json.dumps(changed).encode() + b"\n")
 
 
-@settings(max_examples=150, deadline=None, derandomize=True, database=None)
+@settings(max_examples=150)
 @given(st.data())
 def test_changed_bytes(data: st.DataObject) -> None:
     line = bytearray(json.dumps(fields(data.draw(LINES))).encode())
@@ -97,7 +97,7 @@ def test_changed_bytes(data: st.DataObject) -> None:
     look_at(bytes(line) + b"\n")
 
 
-@settings(max_examples=100, deadline=None, derandomize=True, database=None)
+@settings(max_examples=100)
 @given(st.binary(max_size=200))
 def test_any_bytes_at_all(line: bytes) -> None:
     look_at(line.replace(b"\n", b"") + b"\n")

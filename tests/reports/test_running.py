@@ -130,7 +130,7 @@ def rule(store: Store, draw: random.Random) -> None:
         store.add_ruling(RulingRow(game[0], game[1], what, seat, "seen", "Ada", "2026-11-16"))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 2**32), st.integers(0, 60))
 def test_running_counts_are_those_of_all_games(seed: int, games: int) -> None:
     draw = random.Random(seed)

@@ -26,7 +26,7 @@ ROUNDS = {
 }
 """Bounds of the rulings with default options; in target and deck a round is one play."""
 
-quick = settings(max_examples=40, deadline=None, derandomize=True, database=None)
+quick = settings(max_examples=40)
 seeds = st.integers(0, 2**32).map(str)
 by_name = pytest.mark.parametrize("name", list(VARIANTS))
 

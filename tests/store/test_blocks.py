@@ -140,7 +140,7 @@ def test_a_damaged_block_is_told(tmp_path: Path) -> None:
                 way()
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=SAME_SERVER)
+@settings(max_examples=30, suppress_health_check=SAME_SERVER)
 @given(st.integers(0, 2**32))
 def test_records_are_what_a_dict_would_hold(seed: int) -> None:
     draw = random.Random(seed)

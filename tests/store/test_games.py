@@ -177,7 +177,7 @@ def ranges(numbers: set[int]) -> list[tuple[int, int]]:
     return list(zip(begins, ends, strict=True))
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=SAME_SERVER)
+@settings(max_examples=25, suppress_health_check=SAME_SERVER)
 @given(
     st.lists(st.lists(st.tuples(st.integers(1, 3), st.integers(1, 25)), max_size=12), max_size=6)
 )

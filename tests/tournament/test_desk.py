@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.tournament.chunk import spans
@@ -75,7 +75,6 @@ def test_what_comes_back_is_handed_out_again() -> None:
     assert take(desk, 1) == (1, ((3, 3), (7, 9)))
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.integers(1, 3000), min_size=1, max_size=6),
     st.integers(1, 8),

@@ -182,7 +182,7 @@ def test_nothing_but_draws() -> None:
 # Whatever the results.
 
 
-@settings(max_examples=120, deadline=None, derandomize=True, database=None)
+@settings(max_examples=120)
 @given(
     st.integers(2, 40),
     st.integers(1, 4),
@@ -217,7 +217,7 @@ def test_one_winner_and_one_tie_less_than_players(
     assert pairings(spec, entered, dict(reversed(list(scores.items())))) == known
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, database=None)
+@settings(max_examples=60)
 @given(st.integers(2, 12), st.integers(1, 4), st.integers(0, 1_000_000))
 def test_the_list_only_grows_at_its_end(count: int, best_of: int, number: int) -> None:
     spec = knockout(best_of)

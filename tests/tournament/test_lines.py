@@ -204,7 +204,7 @@ def _files(draw: st.DrawFn) -> str:
     return "\n".join(parts)
 
 
-@settings(max_examples=400, deadline=None, derandomize=True, database=None)
+@settings(max_examples=400)
 @given(_files())
 def test_every_key_of_any_file_is_found(text: str) -> None:
     try:

@@ -46,7 +46,7 @@ def check(matching: Matching, met: list[set[int]]) -> None:
         assert mate == ALONE or (matching.mate[mate] == player and mate not in met[player])
 
 
-@settings(max_examples=300, deadline=None, derandomize=True, database=None)
+@settings(max_examples=300)
 @given(acquaintances(), st.randoms(use_true_random=False))
 def test_no_matching_is_larger(met: list[set[int]], luck: random.Random) -> None:
     order = list(range(len(met)))
@@ -56,7 +56,7 @@ def test_no_matching_is_larger(met: list[set[int]], luck: random.Random) -> None
     assert len(met) - len(matching.alone()) == 2 * largest(met)
 
 
-@settings(max_examples=300, deadline=None, derandomize=True, database=None)
+@settings(max_examples=300)
 @given(acquaintances(), st.data())
 def test_a_pair_is_fixed_just_where_the_rest_can_be_matched(
     met: list[set[int]], data: st.DataObject

@@ -20,7 +20,7 @@ def spec(form: Format = "round-robin", **given: object) -> Spec:
     return replace(base, **given)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, database=None)
+@settings(max_examples=60)
 @given(st.sampled_from(FORMATS), st.integers(2, 20), st.integers(1, 3), st.integers(0, 2))
 def test_sizes_are_those_that_are_played(
     form: Format, count: int, best_of: int, replays: int

@@ -317,7 +317,7 @@ _others = ["[]", "[1]", "[[1]]", "{}", "{a = 1}", "{duel = {life = 3}}", "="]
 _values = st.sampled_from([*_numbers, *_texts, *_others])
 
 
-@settings(max_examples=300, deadline=None, derandomize=True, database=None)
+@settings(max_examples=300)
 @given(st.lists(st.tuples(_keys, _values), max_size=5), st.booleans())
 def test_whatever_is_written(
     tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[str, str]], variant: bool

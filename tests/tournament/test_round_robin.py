@@ -21,7 +21,7 @@ def met(known: list[Pairing], variant: str = "underdog") -> list[frozenset[str]]
     return [frozenset((each.first, each.second)) for each in known if each.variant == variant]
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, database=None)
+@settings(max_examples=60)
 @given(st.lists(st.integers(2, 40), min_size=1, max_size=3))
 def test_every_pair_meets_once_in_every_variant(counts: list[int]) -> None:
     entered = {f"v{place}": players(count)["underdog"] for place, count in enumerate(counts)}
@@ -87,7 +87,7 @@ def test_the_first_bot_runs_the_gauntlet() -> None:
     ]
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, database=None)
+@settings(max_examples=60)
 @given(st.integers(2, 20), st.data())
 def test_challengers_meet_all_others_once(count: int, data: st.DataObject) -> None:
     names = players(count)["underdog"]

@@ -134,7 +134,7 @@ def test_nobody_and_one_player() -> None:
 # Whatever the results.
 
 
-@settings(max_examples=80, deadline=None, derandomize=True, database=None)
+@settings(max_examples=80)
 @given(st.integers(2, 20), st.integers(1, 24), st.integers(0, 1_000_000), st.integers(1, 2))
 def test_everybody_plays_or_rests_in_every_round(
     count: int, rounds: int, number: int, variants: int
@@ -160,7 +160,7 @@ def test_everybody_plays_or_rests_in_every_round(
     assert pairings(spec, players(count, spec.variants), scores) == known
 
 
-@settings(max_examples=150, deadline=None, derandomize=True, database=None)
+@settings(max_examples=150)
 @given(st.integers(2, 10), st.data())
 def test_a_rematch_only_where_no_round_is_without_one(count: int, data: st.DataObject) -> None:
     rounds = data.draw(st.integers(1, count))
@@ -198,7 +198,7 @@ def fewest_rematches(left: frozenset[str], met: frozenset[frozenset[str]]) -> in
     )
 
 
-@settings(max_examples=20, deadline=None, derandomize=True, database=None)
+@settings(max_examples=20)
 @given(st.integers(20, 60), st.integers(0, 1_000_000))
 def test_half_as_many_rounds_as_players_need_no_rematch(count: int, number: int) -> None:
     """While everybody has met fewer than half of the others, all can be paired (Dirac)."""
@@ -222,7 +222,7 @@ def test_only_complete_rounds_matter() -> None:
     assert pairings(spec, players(9), backwards) == expected + rounds[3]
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, database=None)
+@settings(max_examples=60)
 @given(st.integers(2, 16), st.integers(0, 1_000_000))
 def test_the_list_only_grows_at_its_end(count: int, number: int) -> None:
     known, scores = play(swiss(), players(count), Luck(number))

@@ -132,7 +132,7 @@ def test_followers_hear_of_a_game_from_its_beginning_to_its_end(own: Contest) ->
             assert heard[2][1]["scores"] == [1, 3]
             assert [kind for kind, _ in ends.events(to="standings")] == ["ended", "standings"]
             last = all_of_it.text.decode().rpartition("id: ")[2].split()[0]
-        wait_for(lambda: web.read("/live") == {"games": []}, "the end of the live game")
+        wait_for(lambda: web.read("/live")["games"] == [], "the end of the live game")
         with Follower(web, f"?game={GAME}", last=last) as late:
             coordinator.tell("ended", **ended(game="1/1-1"))
             coordinator.tell("moved", game=GAME, move_number=2, lines=[])
@@ -140,6 +140,25 @@ def test_followers_hear_of_a_game_from_its_beginning_to_its_end(own: Contest) ->
         wait_for(
             lambda: b"referee_followers 0\n" in web.get("/metrics").body, "the followers to leave"
         )
+
+
+def test_who_looks_and_then_follows_misses_nothing(own: Contest) -> None:
+    """However long it takes from the one to the other."""
+    with live(own) as (web, coordinator), Follower(web) as other:
+        coordinator.tell("began", game=GAME, players=["red v2", "blue v1"], variant="duel")
+        assert [kind for kind, _ in other.events(to="began")] == ["began"]
+        since = web.read("/live")["since"]
+        page = web.get("/live").body.decode()
+        assert f'data-since="{since}"' in page
+        coordinator.tell("moved", game=GAME, move_number=1, lines=["red v2 plays 5."])
+        other.events(to="moved")
+        coordinator.tell("moved", game=GAME, move_number=2, lines=["blue v1 plays 6."])
+        with Follower(web, f"?since={since}") as late:
+            numbers = [event["move_number"] for _, event in late.events(to="blue v1 plays")]
+            assert numbers == [1, 2]
+        with Follower(web, "?since=nonsense") as lost:
+            coordinator.tell("ended", **ended())
+            assert [kind for kind, _ in lost.events(to="ended")] == ["ended"]
 
 
 def test_who_has_followed_for_long_enough_is_let_go_and_comes_back(own: Contest) -> None:
@@ -179,7 +198,7 @@ def test_a_frozen_season_is_played_in_secret(own: Contest) -> None:
             heard = organiser.events(to="standings")
             assert [kind for kind, _ in heard] == ["began", "moved", "ended", "standings"]
             assert heard[2][1]["winner"] == 1
-        assert web.read("/live") == {"games": []}
+        assert web.read("/live")["games"] == []
 
 
 CALLED = {"bot-00000a": "red v2", "bot-00000b": "blue v1"}

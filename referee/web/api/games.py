@@ -233,5 +233,6 @@ def live(call: Call, _: Nothing) -> LiveGames:
             )
             for heard in call.running.games()
             if heard.game.game.partition("/")[0] not in hidden
-        ]
+        ],
+        since=call.since,
     )

@@ -140,7 +140,9 @@ function listen() {
   let query = "";
   if (follow) {
     for (const kind of ["began", "moved", "ended"]) kinds.add(kind);
-    if (follow.dataset.follow) query = `&game=${encodeURIComponent(follow.dataset.follow)}`;
+    // What happened since the page was made comes first, so that no move is missed.
+    query = `&since=${encodeURIComponent(follow.dataset.since)}`;
+    if (follow.dataset.follow) query += `&game=${encodeURIComponent(follow.dataset.follow)}`;
   }
   if (!kinds.size) return;
   const source = new EventSource(`/api/v1/events?only=${[...kinds].join(",")}${query}`);

@@ -83,7 +83,7 @@ def game(call: Call, asked: OneGame) -> dict[str, Any]:
         running = _running(call, f"{asked.season}/{asked.game}")
         if refusal.status != 404 or running is None:
             raise
-        return {"running": running, "page": None}
+        return {"running": running, "since": call.since, "page": None}
     story = games.story(call, asked)
     return {
         "running": None,
@@ -149,6 +149,7 @@ def live(call: Call, _: Nothing) -> dict[str, Any]:
         latest = games.page(call, GamesAsked(limit=15)).games
     return {
         "running": games.live(call, Nothing()).games,
+        "since": call.since,
         "games": latest,
         "here": sorted(
             call.sight.bot_name(bot)
