@@ -2,6 +2,8 @@
 # make test   lint and all tests (sets everything up first)
 # make quick  lint and the tests that start no process, for every edit
 # make test-repeat       make test from clean clones, N=6 times, a third of them beside other load
+# make test PYTHON=/usr/bin/python3 VENV=.venv-debian  the same with another Python, beside the first
+# make test-lowest       all tests with the lowest versions that pyproject.toml allows
 # make bench  the speed of the arena, as ratios to a bare pipe exchange
 # make bench-tournament  what a tournament costs beyond its games; a second worker; reports
 # make bench-store       a store of GAMES=1000000 by BOTS=100: writing, room, standings
@@ -19,11 +21,20 @@
 # make soak              honest, broken and hostile bots for SECONDS=60, and what is left of them
 
 PYTHON ?= python3
-VENV := .venv
+VENV ?= .venv
+LOWEST := .venv-lowest
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready-demo
 TEST_READY := $(VENV)/.ready-test
 FUZZ_READY := $(VENV)/.ready-fuzz
+# Two Pythons in one environment break each other: if another is asked for, it is made anew.
+WHICH := import sys; print(sys.base_prefix, sys.version)
+ifneq ($(origin PYTHON),file)
+ifneq ($(shell test ! -x $(BIN)/python || $(BIN)/python -c '$(WHICH)'),$(shell $(PYTHON) -c '$(WHICH)'))
+OTHER := yes
+.PHONY: $(READY)
+endif
+endif
 WORKERS ?= 4
 QUICK_WORKERS ?= 2
 N ?= 6
@@ -31,7 +42,8 @@ SECONDS ?= 60
 # What every benchmark is given: nothing, or its small size.
 SIZE := $(if $(SMALL),--small)
 
-.PHONY: help demo test quick test-repeat test-full lint bench bench-tournament bench-rate bench-hall bench-viewers \
+.PHONY: help demo test quick test-repeat test-lowest test-full lint bench \
+  bench-tournament bench-rate bench-hall bench-viewers \
   bench-archive bench-cluster bench-store bench-ratings \
   bench-confinement bench-full fuzz soak packages machine clean
 
@@ -46,7 +58,7 @@ $(READY): pyproject.toml
 	  && echo "Installing python3-venv" && apt-get update -qq \
 	  && apt-get install -y -qq python3-venv >/dev/null; } \
 	  || { echo "Python cannot make environments; on Debian: apt-get install python3-venv"; exit 1; }
-	@$(PYTHON) -m venv $(VENV)
+	@test -x $(BIN)/python -a -z '$(OTHER)' || $(PYTHON) -m venv --clear $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	@$(BIN)/python -m compileall -q -x '/templates/' referee
 	@touch $@
@@ -80,6 +92,13 @@ quick: lint
 
 test-repeat: $(TEST_READY)
 	@$(BIN)/python -m tests.repeat --runs $(N) --python $(PYTHON)
+
+test-lowest:
+	@$(PYTHON) -m tests.lowest > $(LOWEST).txt
+	@PIP_CONSTRAINT=$(LOWEST).txt \
+	  $(MAKE) --no-print-directory packages VENV=$(LOWEST)
+	@echo "Running all tests with the lowest versions"
+	@$(LOWEST)/bin/python -m pytest -q -n $(WORKERS) --dist worksteal
 
 lint: $(TEST_READY)
 	@echo "Linting: ruff, mypy --strict"
@@ -142,4 +161,4 @@ bench-full: machine
 	  $(BIN)/python -m benchmarks.confinement $(or $(SIZE),--games 200)
 
 clean:
-	rm -rf $(VENV) dist build benchmarks/bin .fuzz .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) $(LOWEST).txt dist build benchmarks/bin .fuzz .mypy_cache .ruff_cache .pytest_cache .hypothesis

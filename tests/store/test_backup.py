@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import stat
 import tarfile
@@ -107,6 +108,8 @@ def _unpack_by_hand(data: Path) -> None:
     (folder / "run").chmod(0o755)
     (folder / "link").symlink_to("run")
     (folder / "out").symlink_to("/nowhere/at/all")
+    (folder / "two\nlines").write_text("no")
+    (folder / os.fsdecode(b"\xff")).write_text("UTF-8")
     (data / "builds").mkdir()
     (data / "builds/x").write_text("built")
     (data / "server.key").write_text("secret")
@@ -166,3 +169,117 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     restore(tmp_path / "it.tar", tmp_path / "empty")
     assert (tmp_path / "empty/house.db").exists()
+
+
+# Backups that somebody else made.
+
+
+def _member(name: str, type: bytes = tarfile.REGTYPE, to: str = "", mode: int = 0o644) -> bytes:
+    """A header as it stands in a file, and a few bytes if it is a file's."""
+    member = tarfile.TarInfo(name)
+    member.type, member.linkname, member.mode = type, to, mode
+    content = b"written" if type == tarfile.REGTYPE else b""
+    member.size = len(content)
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as tar:
+        tar.addfile(member, io.BytesIO(content))
+        return packed.getvalue()[: tar.offset]
+
+
+def _backup(path: Path, *before: bytes) -> Path:
+    """A backup, with other members at its head."""
+    with House.open(path / "data") as house:
+        (path / "data/server.key").write_text("secret")
+        back_up(house, path / "it.tar", keys=True)
+    (path / "it.tar").write_bytes(b"".join(before) + (path / "it.tar").read_bytes())
+    return path / "it.tar"
+
+
+LINK, HARD_LINK, FOLDER = tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.DIRTYPE
+OUT = "leads out of the folder"
+NO_FILE = "is no plain file, folder or link"
+TWICE = "is in it twice"
+HOSTILE: dict[str, tuple[list[bytes], str]] = {
+    "a file above": ([_member("../escaped")], OUT),
+    "a file above, from within": ([_member("bots/../../escaped")], OUT),
+    "a folder above": ([_member("../escaped", FOLDER)], OUT),
+    "a link above": ([_member("../escaped", LINK, "data")], OUT),
+    "a hard link": ([_member("stolen", HARD_LINK, "../outside")], NO_FILE),
+    "a hard link within": ([_member("a"), _member("b", HARD_LINK, "a")], NO_FILE),
+    "a device": ([_member("null", tarfile.CHRTYPE)], NO_FILE),
+    "a disk": ([_member("disk", tarfile.BLKTYPE)], NO_FILE),
+    "a pipe": ([_member("pipe", tarfile.FIFOTYPE)], NO_FILE),
+    "a file with holes": ([_member("holes", tarfile.GNUTYPE_SPARSE)], NO_FILE),
+    "through a link": ([_member("up", LINK, ".."), _member("up/escaped")], "up " + TWICE),
+    "through a link to a file": ([_member("f", LINK, "../outside"), _member("f")], "f " + TWICE),
+    "a link to itself, then": ([_member("up", LINK, "up"), _member("up", LINK, "..")], TWICE),
+    "over a file": ([_member("run"), _member("run")], "run " + TWICE),
+    "instead of the folder": ([_member(".", LINK, "..")], TWICE),
+    "below a file": ([_member("file"), _member("file/inner")], "File exists|Not a directory"),
+    "a name that no file has": ([_member("a\0b\xe9")], "null byte"),
+    "one more file": ([_member("bots/1/more")], "is damaged: bots/1/more in it"),
+    "another list": ([_member("SHA256SUMS")], "SHA256SUMS " + TWICE),
+}
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_a_hostile_backup_writes_nothing_elsewhere(tmp_path: Path, case: str) -> None:
+    members, told = HOSTILE[case]
+    (tmp_path / "outside").write_text("ours")
+    path = _backup(tmp_path, *members)
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(Mistake, match=told):
+        restore(path, tmp_path / "again")
+    assert sorted(tmp_path.iterdir()) == before
+    assert (tmp_path / "outside").read_text() == "ours"
+    assert (tmp_path / "outside").stat().st_nlink == 1
+
+
+def test_an_absolute_name_is_refused(tmp_path: Path) -> None:
+    path = _backup(tmp_path, _member(f"{tmp_path}/escaped"))
+    with pytest.raises(Mistake, match=OUT):
+        restore(path, tmp_path / "again")
+    assert not (tmp_path / "escaped").exists()
+
+
+def test_a_link_that_leads_out_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "outside").write_text("ours")
+    links = {
+        "absolute": str(tmp_path / "outside"),
+        "above": "../outside",
+        "step": "bots",
+        "by a step": "step/../../outside",
+        "by way of": "above",
+        "home": f"../{tmp_path.name}",
+        "deep/a": "../deep/b",
+        "deep/b": "../../outside",
+        "key": "server.key",
+        "gone": "bots/gone",
+        "round": "round",
+    }
+    path = _backup(tmp_path, *(_member(name, LINK, to) for name, to in links.items()))
+    restore(path, tmp_path / "again")
+    found = {
+        name
+        for name, to in links.items()
+        if (tmp_path / "again" / name).is_symlink()
+        and str((tmp_path / "again" / name).readlink()) == to
+    }
+    assert found == {"step", "key", "gone", "round"}
+    assert (tmp_path / "again/key").read_text() == "secret"
+
+
+def test_a_file_runs_as_whoever_starts_it(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with House.open(data) as house:
+        (data / "bots/1").mkdir(parents=True)
+        for name, mode in {"raised": 0o6777, "kept": 0o400, "usual": 0o644}.items():
+            (data / "bots/1" / name).write_text("#!/bin/sh")
+            (data / "bots/1" / name).chmod(mode)
+        back_up(house, tmp_path / "it.tar", keys=True)
+    restore(tmp_path / "it.tar", tmp_path / "again")
+    modes = {
+        path.name: stat.S_IMODE(path.stat().st_mode)
+        for path in (tmp_path / "again/bots/1").iterdir()
+    }
+    assert modes == {"raised": 0o755, "kept": 0o600, "usual": 0o644}

@@ -22,7 +22,7 @@ import stat
 import tarfile
 from collections.abc import Callable
 from contextlib import ExitStack, closing
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO, cast
 
 from msgspec import Struct
@@ -50,6 +50,8 @@ APART = {books.FILE, connect.FILE, LOCK}
 """Databases, which SQLite copies, and locks."""
 PASSING = ("-wal", "-shm", "-journal", ".new", ".part", ".ipc")
 """Endings of what comes and goes."""
+
+PIECE = 1024 * 1024
 
 Told = Callable[[str], None]
 
@@ -121,8 +123,7 @@ class _Copy:
                 self._add_file(f"{VERSIONS}/{archive.name}", archive)
             self._add_files(keys=keys)
             self._add_database(books.FILE, house)
-        sums = "".join(f"{digest}  {name}\n" for name, digest in sorted(self._sums.items()))
-        self._add_bytes(SUMS, sums.encode())
+        self._add_bytes(SUMS, _listed(self._sums))
         return Copied(
             path=str(path),
             seasons={
@@ -246,6 +247,12 @@ def _reader(path: Path) -> sqlite3.Connection:
     return database
 
 
+def _listed(sums: dict[str, str]) -> bytes:
+    """The text of SHA256SUMS. The name of a bot's file need not be UTF-8."""
+    lines = (f"{digest}  {name}\n" for name, digest in sorted(sums.items()))
+    return "".join(lines).encode("utf-8", "surrogateescape")
+
+
 # The way back.
 
 
@@ -263,10 +270,10 @@ def restore(path: Path, data: Path) -> dict[str, int]:
         new.mkdir(mode=0o700)
         try:
             with tarfile.open(path, "r:") as tar:
-                tar.extractall(new, filter=_harmless)
-        except (tarfile.TarError, EOFError) as error:
+                unpacked = _Unpacked(tar, new.absolute())
+            _check_sums(path, unpacked)
+        except (tarfile.TarError, EOFError, ValueError, OverflowError) as error:
             raise HouseMistake(f"{path} is no backup, or is cut off: {error}") from None
-        _check_sums(path, new)
         found = _opened(new)
         with contextlib.suppress(FileNotFoundError):
             data.rmdir()
@@ -280,28 +287,88 @@ def restore(path: Path, data: Path) -> dict[str, int]:
     return found
 
 
-def _harmless(member: tarfile.TarInfo, folder: str) -> tarfile.TarInfo | None:
-    """Files, folders and links as they were, less links of a bot that lead out of its folder."""
-    try:
-        return tarfile.data_filter(member, folder)
-    except (tarfile.AbsoluteLinkError, tarfile.LinkOutsideDestinationError):
-        return None
+class _Unpacked:
+    """The files, folders and links of a backup, in a new folder.
+
+    Nothing is written outside the folder, whoever made the backup. The standard library sees to
+    that from Python 3.11.4 on, Debian 12 has 3.11.2: the members are checked here. Links are made
+    last, so that no file is written through one. A link that leads out of the folder is left out.
+    """
+
+    def __init__(self, tar: tarfile.TarFile, folder: Path) -> None:
+        self.folder = folder
+        self.sums: dict[str, str] = {}
+        """The hash of every file, by its name in the backup."""
+        self._links: dict[Path, str] = {}
+        for member in tar:
+            self._write(tar, member)
+        self._link()
+
+    def _write(self, tar: tarfile.TarFile, member: tarfile.TarInfo) -> None:
+        name = PurePosixPath(member.name)
+        if name.is_absolute() or ".." in name.parts:
+            raise tarfile.TarError(f"{name} in it leads out of the folder")
+        path = self.folder / name
+        again = path in self._links or os.path.lexists(path)
+        if again and not (member.isdir() and path.is_dir()):
+            raise tarfile.TarError(f"{name} is in it twice")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if member.isdir():
+            path.mkdir(exist_ok=True)
+        elif member.issym():
+            self._links[path] = member.linkname
+        elif member.isreg() and not member.issparse():
+            self.sums[name.as_posix()] = _write_file(tar, member, path)
+        else:
+            raise tarfile.TarError(f"{name} in it is no plain file, folder or link")
+
+    def _link(self) -> None:
+        made = set()
+        for path, target in self._links.items():
+            if os.path.lexists(path):
+                raise tarfile.TarError(f"{path.relative_to(self.folder)} is in it twice")
+            if not target.startswith("/"):
+                path.symlink_to(target)
+                made.add(path)
+        # Without one link, another can lead elsewhere.
+        while out := {path for path in made if not self._holds(path)}:
+            for path in out:
+                path.unlink()
+            made -= out
+
+    def _holds(self, path: Path) -> bool:
+        return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(self.folder))
 
 
-def _check_sums(path: Path, folder: Path) -> None:
-    sums = folder / SUMS
-    if not sums.is_file():
+def _write_file(tar: tarfile.TarFile, member: tarfile.TarInfo, path: Path) -> str:
+    """Its hash. Only its owner may write to the file, and it runs as whoever starts it."""
+    content = tar.extractfile(member)
+    assert content is not None, f"{member.name} is a plain file"
+    digest = hashlib.sha256()
+    fd = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    with os.fdopen(fd, "wb") as file:
+        while piece := content.read(PIECE):
+            digest.update(piece)
+            file.write(piece)
+        os.fchmod(fd, (member.mode & 0o755) | 0o600)
+    os.utime(path, (member.mtime, member.mtime))
+    return digest.hexdigest()
+
+
+def _check_sums(path: Path, unpacked: _Unpacked) -> None:
+    """That the backup holds the files that were written to it, and no other."""
+    if unpacked.sums.pop(SUMS, None) is None:
         raise HouseMistake(f"{path} is no backup, or is cut off: it has no {SUMS}")
-    for line in sums.read_text("utf-8").splitlines():
-        digest, _, name = line.partition("  ")
-        try:
-            with (folder / name).open("rb") as file:
-                same = hashlib.file_digest(file, "sha256").hexdigest() == digest
-        except FileNotFoundError:
-            same = False
-        if not same:
-            raise HouseMistake(f"{path} is damaged: {name} in it is not what was written")
-    sums.unlink()
+    listing = unpacked.folder / SUMS
+    differing = _lines(listing.read_bytes()) ^ _lines(_listed(unpacked.sums))
+    if differing:
+        name = os.fsdecode(min(line.partition(b"  ")[2] for line in differing))
+        raise HouseMistake(f"{path} is damaged: {name} in it is not what was written")
+    listing.unlink()
+
+
+def _lines(text: bytes) -> set[bytes]:
+    return set(text.split(b"\n"))
 
 
 def _opened(folder: Path) -> dict[str, int]:
