@@ -45,6 +45,7 @@ def local_cluster(jobs: int) -> Iterator[str]:
                 silence_logs=SILENT,
                 # Dask serves pages even where it has none to show, on a port that others may have.
                 scheduler_kwargs={"dashboard": False, "dashboard_address": f"{HERE}:0"},
+                worker_dashboard_address=f"{HERE}:0",
                 preload=[__name__],
             )
         yield str(local.scheduler_address)
