@@ -200,7 +200,8 @@ def test_a_tournament_waits_for_whoever_connects(tmp_path: Path) -> None:
 def test_another_version_does_not_play_for_the_one_that_entered(tmp_path: Path) -> None:
     data = tmp_path / "data"
     alpha, beta = two_tokens(data)
-    spec = Spec(name="cup", variants=("underdog",), bots=("alpha", "beta"), games=100)
+    # So many that they are not played to the end, however busy the machine is.
+    spec = Spec(name="cup", variants=("underdog",), bots=("alpha", "beta"), games=5000)
     with serving(data, *HALL) as daemon:
         to = endpoint(daemon)
         with connected("lowest", to, "--name", "beta", "--token", beta):
@@ -217,14 +218,9 @@ def test_another_version_does_not_play_for_the_one_that_entered(tmp_path: Path) 
                 wait_for(lambda: any("alpha v2" in pair for pair in met(daemon)), "alpha v2")
                 before = games_of(folder)
                 daemon.wait_for_games(len(daemon.games()))
-                assert before < 100
                 assert games_of(folder) == before
-            with (
-                connected(version(1, tmp_path), to, "--name", "alpha", "--token", alpha),
-                daemon.house() as house,
-            ):
-                wait_for(lambda: house.tournaments.get(row.id).state == "finished", "its end")
-        assert games_of(folder) == 100
+            with connected(version(1, tmp_path), to, "--name", "alpha", "--token", alpha):
+                wait_for(lambda: games_of(folder) > before, "more games of the tournament")
         assert daemon.stop() == 0
 
 
