@@ -22,6 +22,8 @@
 
 PYTHON ?= python3
 VENV ?= .venv
+# Where it is set, every process of the tests would compile all that it imports.
+export PYTHONDONTWRITEBYTECODE :=
 LOWEST := .venv-lowest
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready-demo
