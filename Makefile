@@ -21,7 +21,7 @@
 # make soak              honest, broken and hostile bots for SECONDS=60, and what is left of them
 
 PYTHON ?= python3
-VENV ?= .venv
+VENV := .venv
 # Where it is set, every process of the tests would compile all that it imports.
 export PYTHONDONTWRITEBYTECODE :=
 LOWEST := .venv-lowest

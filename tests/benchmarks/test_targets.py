@@ -95,7 +95,7 @@ EXPECTED = {
 def make(target: str, *words: str) -> subprocess.CompletedProcess[str]:
     """Run the recipe of a target with the Python of the tests, and nothing that it depends on."""
     ready = [word for name in SETTING_UP for word in ("--old-file", name)]
-    command = ["make", *ready, target, f"BIN={Path(sys.executable).parent}", *words]
+    command = ["make", *ready, target, f"BIN={Path(sys.executable).parent}", "VENV=.venv", *words]
     # What an outer make was told is not meant for this one.
     plain = {name: text for name, text in os.environ.items() if not name.startswith("MAKE")}
     return subprocess.run(command, cwd=ROOT, env=plain, capture_output=True, text=True)

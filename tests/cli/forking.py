@@ -59,19 +59,20 @@ class ForkingProcess:
 
         The status is as `subprocess` has it: a signal is a negative number.
         """
-        told, theirs = socket.socketpair()
+        # Each thing that is told is read by itself: first the process, then how it ended.
+        news, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         out, out_end = os.pipe()
         err, err_end = os.pipe()
         order = json.dumps([words, str(folder), environment]).encode()
-        with told, _input(stdin) as given:
+        with news, _input(stdin) as given:
             socket.send_fds(self._socket, [order], [given, out_end, err_end, theirs.fileno()])
             for each in (out_end, err_end, theirs.detach()):
                 os.close(each)
-            told.settimeout(PATIENCE_S)
-            pid = int(told.recv(32))
+            news.settimeout(PATIENCE_S)
+            pid = int(news.recv(32))
             try:
                 written = _read_all(out, err)
-                return int(told.recv(32)), written[out], written[err]
+                return int(news.recv(32)), written[out], written[err]
             except TimeoutError:
                 os.kill(pid, signal.SIGKILL)
                 raise
@@ -152,20 +153,20 @@ def _reap() -> None:
 
 
 def _wait_for_command(order: bytes, files: list[int]) -> NoReturn:
-    *standard, told = files
+    *standard, news = files
     child = os.fork()
     if child == 0:
-        os.close(told)
+        os.close(news)
         _become_command(order, standard)
-    os.write(told, b"%d" % child)
+    os.write(news, b"%d" % child)
     for fd in (0, 1, 2, *standard):
         os.close(fd)
     _, status = os.waitpid(child, 0)
-    os.write(told, b"%d" % os.waitstatus_to_exitcode(status))
+    os.write(news, b"%d" % os.waitstatus_to_exitcode(status))
     os._exit(0)
 
 
-def _become_command(order: bytes, standard: list[int]) -> None:
+def _become_command(order: bytes, standard: list[int]) -> NoReturn:
     from referee.cli import main
 
     words, folder, environment = json.loads(order)
@@ -177,3 +178,4 @@ def _become_command(order: bytes, standard: list[int]) -> None:
     os.chdir(folder)
     sys.argv[:] = ["referee", *words]
     main()
+    raise AssertionError("a command ends its process")
