@@ -1,6 +1,6 @@
 # make demo   plays a tournament of the sample bots (sets everything up first)
 # make test   lint and all tests (sets everything up first)
-# make quick  lint and the tests that start no process, for every edit
+# make quick  lint, and the tests of rules, protocol, games, ratings, formats and specs: for every edit
 # make test-repeat       make test from clean clones, N=6 times, a third of them beside other load
 # make test PYTHON=/usr/bin/python3 VENV=.venv-debian  the same with another Python, beside the first
 # make test-lowest       all tests with the lowest versions that pyproject.toml allows
@@ -86,7 +86,7 @@ test: packages lint
 
 # The rules, the protocol, games and their records, ratings, formats and specs.
 QUICK := tests/rules tests/protocol tests/ratings tests/records tests/ladder tests/test_clock.py \
-  tests/test_dialogue.py tests/test_layers.py $(addprefix tests/tournament/test_,round_robin.py \
+  tests/test_dialogue.py tests/test_layers.py tests/test_wording.py $(addprefix tests/tournament/test_,round_robin.py \
   swiss.py knockout.py matching.py lines.py plan.py spec.py reading.py override.py)
 
 quick: lint
@@ -163,4 +163,4 @@ bench-full: machine
 	  $(BIN)/python -m benchmarks.confinement $(or $(SIZE),--games 200)
 
 clean:
-	rm -rf $(VENV) $(LOWEST) $(LOWEST).txt dist build benchmarks/bin .fuzz .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) $(LOWEST).txt .test-repeat dist build benchmarks/bin .fuzz .mypy_cache .ruff_cache .pytest_cache .hypothesis

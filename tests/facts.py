@@ -32,6 +32,6 @@ class Naming:
 
 
 def _whole(fact: str) -> str:
-    before = r"(?<!\w)" if re.match(r"\w", fact) else ""
-    after = r"(?!\w)" if re.search(r"\w$", fact) else ""
+    before = r"(?<!\w)(?<!\d[.,])" if re.match(r"\w", fact) else ""
+    after = r"(?!\w)(?![.,]\d)" if re.search(r"\w$", fact) else ""
     return f"{before}{re.escape(fact)}{after}"

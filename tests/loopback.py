@@ -2,21 +2,25 @@
 
 All of 127.0.0.0/8 is loopback. A port that one test's server gives up cannot be taken by another
 test's server as long as the two have different addresses. A client that still knocks there is then
-refused, where it would otherwise disturb a stranger. Clients call from 127.0.0.1, so that nobody's
-own port is the one that he knocks at.
+refused, where it would otherwise disturb a stranger. Clients connect from 127.0.0.1, so that the
+port of a client is never the one that it connects to. Elsewhere than on Linux there is 127.0.0.1
+alone.
 """
 
 from __future__ import annotations
 
 import os
 import socket
+import sys
 from itertools import count
 
 _servers = count()
 
 
 def own_address() -> str:
-    """An address that no other server has: of this process or of any other that runs tests."""
+    """An address that no other running server of any tests has."""
+    if sys.platform != "linux":
+        return "127.0.0.1"
     process, server = os.getpid(), next(_servers)
     return f"127.{1 + process // 256 % 254}.{process % 256}.{1 + server % 254}"
 

@@ -13,7 +13,6 @@ import argparse
 import contextlib
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -24,10 +23,11 @@ from typing import NamedTuple
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 ROOT = Path(__file__).parents[1]
 BURNERS = 2
-FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
+FAILED = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", re.MULTILINE)
 COUNTED = re.compile(r"^=*\s*(.*\d+ (?:passed|failed|error).*?)\s*=*$", re.MULTILINE)
 
 
@@ -73,12 +73,10 @@ def run(number: int, burdened: bool, python: str, log: Path) -> Run:
     with tempfile.TemporaryDirectory(prefix="referee-clone-") as folder, log.open("w") as out:
         clone = Path(folder, "referee")
         subprocess.run(["git", "clone", "--quiet", ROOT, clone], check=True)
-        # A run from within an environment must not take that one for its own.
-        env = {name: value for name, value in os.environ.items() if name != "VIRTUAL_ENV"}
         began = time.monotonic()
         with burning(BURNERS if burdened else 0):
             command = ["make", "test", f"PYTHON={python}"]
-            process = subprocess.Popen(command, cwd=clone, stdout=out, stderr=out, env=env)
+            process = subprocess.Popen(command, cwd=clone, stdout=out, stderr=out)
             _, status, used = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
         took_s, cpu_s = time.monotonic() - began, used.ru_utime + used.ru_stime
@@ -92,7 +90,7 @@ def table(runs: Sequence[Run]) -> Table:
         beside = f"{BURNERS} burn CPU" if each.burdened else "nothing"
         told = "\n".join(each.failed) or ("none" if each.status == 0 else f"status {each.status}")
         time_told = f"{each.took_s / 60:.1f}", f"{each.cpu_s:.0f}"
-        found.add_row(str(each.number), beside, *time_told, each.counted, told)
+        found.add_row(str(each.number), beside, *time_told, each.counted, Text(told))
     return found
 
 
@@ -108,9 +106,12 @@ def main(words: Sequence[str]) -> int:
     burdened = given.runs // 3 if given.burdened is None else given.burdened
     if not 0 <= burdened <= given.runs or given.runs < 1:
         parser.error("--runs takes a number from 1, --burdened one from 0 to that of the runs")
-    shutil.rmtree(given.logs, ignore_errors=True)
-    given.logs.mkdir(parents=True)
+    given.logs.mkdir(parents=True, exist_ok=True)
+    for old in given.logs.glob("run-*.txt"):
+        old.unlink()
     console = Console()
+    if subprocess.check_output(["git", "status", "--porcelain"], cwd=ROOT):
+        console.print("There are uncommitted changes, which a clone does not have.", style="yellow")
     runs: list[Run] = []
     for number in range(1, given.runs + 1):
         log = given.logs / f"run-{number}.txt"

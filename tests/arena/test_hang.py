@@ -6,13 +6,21 @@ from typing import Any
 
 import pytest
 
+from referee.verdict import Fault
 from tests.arena.playing import all_by_rules, all_lost, bot, honest, lost, no_first_answer, play
+from tests.waiting import PATIENCE_S
 
 LIMIT: dict[str, Any] = {"time": "1s", "grace_ms": 50}
 """That an honest bot keeps on a machine with other things to do."""
 LATE = "no answer within 1050 ms (1000 ms, grace 50 ms)"
 SILENCE = no_first_answer(1050, "1000 ms, grace 50 ms")
 """Of a process that has not answered anything yet."""
+
+
+def ends_in_time(fault: Fault) -> bool:
+    """Judged when the time was up, not when the bot had done: that takes it ten minutes."""
+    assert fault.spent_us is not None
+    return fault.spent_us < PATIENCE_S * 1e6
 
 
 @pytest.mark.parametrize(("variant", "think"), [("underdog", "in turn"), ("duel", "parallel")])
@@ -23,6 +31,7 @@ def test_hang_in_every_game(variant: str, think: str) -> None:
         assert fault.limit_us == 1_050_000
         assert fault.spent_us is not None
         assert fault.spent_us > 1_050_000
+        assert ends_in_time(fault)
         assert fault.received == ""
 
 
@@ -31,13 +40,14 @@ def test_noise_does_not_stop_the_clock(how: str, bad_first: bool) -> None:
     """Blank lines and half lines keep the referee awake; the time runs all the same."""
     bad, good = bot("hang", how), honest()
     played = play(*(bad, good) if bad_first else (good, bad), games=1, **LIMIT)
-    all_lost(played, "timeout", SILENCE)
+    (fault,) = all_lost(played, "timeout", SILENCE)
+    assert ends_in_time(fault)
 
 
 def test_noise_of_one_does_not_stop_the_clock_of_the_other() -> None:
     """The noisy bot has answered; it keeps the referee awake while the other is silent."""
     played = play(bot("murmur", name="noisy"), bot("hang", "silent"), games=1, **LIMIT)
-    lost(played.records[0], "timeout", SILENCE)
+    assert ends_in_time(lost(played.records[0], "timeout", SILENCE))
 
 
 @pytest.mark.parametrize("variant", ["underdog", "duel"])

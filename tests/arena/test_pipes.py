@@ -48,7 +48,7 @@ def test_bot_that_reads_late() -> None:
 
 def test_time_spent_on_a_fault_is_not_the_others() -> None:
     """While the referee looks into the first bot, the second thinks; that is no stall."""
-    bad, good = bot("pipes", "answers, then"), honest(seconds=0.02)
-    played = play(bad, good, games=2, time="150ms", grace_ms=50)
+    bad, good = bot("pipes", "answers, then"), honest(seconds=0.5)
+    played = play(bad, good, games=2, time="2s", grace_ms=50)
     all_lost(played, "crash", Naming("standard output"))
     assert played.result.stalls == 0

@@ -15,7 +15,7 @@ from referee.protocol.messages import FLOOD_BYTES
 from referee.rules.registry import BUNDLED
 from tests.arena.playing import ROOT, all_by_rules, all_lost, honest, play
 from tests.facts import Naming
-from tests.waiting import wait_for
+from tests.waiting import PATIENCE_S, wait_for
 
 TWO_SECONDS = "no answer within 2050 ms (2000 ms, grace 50 ms)"
 
@@ -87,7 +87,9 @@ def test_garbage_without_end() -> None:
 
 def test_no_answer() -> None:
     played = play(zmq_bot("stall"), honest(), games=1, time="2s", warm_up_ms=0)
-    all_lost(played, "timeout", TWO_SECONDS)
+    (fault,) = all_lost(played, "timeout", TWO_SECONDS)
+    assert fault.spent_us is not None
+    assert fault.spent_us < PATIENCE_S * 1e6, "judged when the time was up"
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def test_who_kills_itself_ran_out_of_nothing(tmp_path: Path) -> None:
 @pytest.mark.skipif(shutil.which("node", path="/usr/bin") is None, reason="there is no node")
 def test_a_runtime_that_gets_no_threads() -> None:
     few = replace(confined, limits=Limits(processes=4))
-    fault = first_fault(find_bot("highest-node"), few, startup_ms=1500)
+    fault = first_fault(find_bot("highest-node"), few, startup_ms=5_000 * PACE)
     if fault.code == "no_hello":  # some end at once instead, and say why themselves
         assert fault.detail == Naming("it may have 4 processes", "and threads at most", "enough?")
 
@@ -67,14 +67,14 @@ def test_a_runtime_that_gets_no_threads() -> None:
 def test_a_silent_bot_is_told_what_it_has_little_of(tmp_path: Path) -> None:
     folder = tmp_path / "b"
     bot = a_bot(folder, "return ''")
-    (folder / "bot.py").write_text("import time; time.sleep(60)")
+    (folder / "bot.py").write_text("import time; time.sleep(600)")
     tight = replace(confined, limits=Limits(processes=4, memory=64 << 20))
     told = "it may have 4 processes and threads and 64M of memory at most, is that enough?"
     for confinement, expected in ((tight, True), (confined, False), (Confinement(), False)):
-        fault = first_fault(bot, confinement, startup_ms=1_000 * PACE)
+        fault = first_fault(bot, confinement, startup_ms=5_000 * PACE)
         assert fault.code == "no_hello", fault
         assert fault.detail.endswith(told) is expected
-    words = ("--limit", "processes=4", "--limit", "memory=64M", "--startup", f"{1_000 * PACE}ms")
+    words = ("--limit", "processes=4", "--limit", "memory=64M", "--startup", f"{5_000 * PACE}ms")
     done = referee(tmp_path, "check", "b", *words, REFEREE_SANDBOX=BEST.value)
     assert told in " ".join(done.out.split())
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,6 @@ from referee.record import Record
 from tests.confinement.offered import LEVELS, a_bot, confined, walls
 from tests.facts import Naming
 from tests.hostile.pace import PACE
-from tests.waiting import PATIENCE_S
 
 
 def notes(bot: Bot, confinement: Confinement = confined) -> list[str]:
@@ -201,9 +199,23 @@ return ""
 
 @walls
 def test_a_confined_bot_leaves_as_soon_as_it_is_told(tmp_path: Path) -> None:
-    began = time.monotonic()
-    notes(a_bot(tmp_path / "b", "return ''"), replace(confined, freeze=True))
-    assert time.monotonic() - began < PATIENCE_S
+    """It stands still, and still hears that the games are over: who is killed says nothing more."""
+    goodbye = """
+if not hasattr(told, "asked"):
+    import atexit
+    told.asked = True
+    atexit.register(lambda: print("I am off", file=sys.stderr))
+return ""
+"""
+    play_match(
+        *(a_bot(tmp_path / "b", goodbye), "highest"),
+        games=2,
+        at_once=1,
+        time="30s",
+        confinement=replace(confined, freeze=True),
+        logs=tmp_path / "logs",
+    )
+    assert "I am off" in (tmp_path / "logs/b.stderr.txt").read_text()
 
 
 @walls

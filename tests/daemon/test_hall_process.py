@@ -43,7 +43,7 @@ from referee.tournament.chunk import Batch, Chunk, Contestant, Done, Failed, Fra
 from referee.tournament.telling import LiveBegan, LiveMoved
 from referee.verifying import verify
 from tests.loopback import own_address
-from tests.waiting import wait_for
+from tests.waiting import PATIENCE_S, wait_for
 
 TOKENS = {"a": "token of a", "b": "token of b"}
 R = TypeVar("R", bound=HallReport)
@@ -255,14 +255,14 @@ def test_closing_says_bye_and_ends() -> None:
             assert coordinator.records() == []
             while not coordinator.ended:
                 coordinator.hear()
-            assert coordinator.child.process.wait(10) == 0
+            assert coordinator.child.process.wait(PATIENCE_S) == 0
 
 
 def test_the_process_ends_with_its_input() -> None:
     with coordinating() as coordinator:
         coordinator.first(Opened)
         coordinator.child.end_input()
-        assert coordinator.child.process.wait(10) == 0
+        assert coordinator.child.process.wait(PATIENCE_S) == 0
 
 
 def test_keys_and_names() -> None:
@@ -349,7 +349,7 @@ def test_an_endpoint_in_use_is_told() -> None:
         coordinator.give(Open(endpoint=endpoint, secret=None, admit=admit({})))
         failed = coordinator.first(Failed)
         assert failed.why == f"cannot listen on {endpoint}: address already in use"
-        assert coordinator.child.process.wait(10) == 1
+        assert coordinator.child.process.wait(PATIENCE_S) == 1
     finally:
         coordinator.child.close(5)
         socket.close(0)

@@ -196,8 +196,9 @@ def _backup(path: Path, *before: bytes) -> Path:
 
 
 LINK, HARD_LINK, FOLDER = tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.DIRTYPE
-OUT = "leads out of the folder"
-NO_FILE = "is no plain file, folder or link"
+LONG = tarfile.GNUTYPE_LONGNAME
+OUT = "leads out"
+NO_FILE = "no plain file"
 TWICE = "is in it twice"
 HOSTILE: dict[str, tuple[list[bytes], str]] = {
     "a file above": ([_member("../escaped")], OUT),
@@ -218,6 +219,7 @@ HOSTILE: dict[str, tuple[list[bytes], str]] = {
     "below a file": ([_member("file"), _member("file/inner")], "File exists|Not a directory"),
     "a name that no file has": ([_member("a\0b\xe9")], "null byte"),
     "one more file": ([_member("bots/1/more")], "is damaged: bots/1/more in it"),
+    "headers upon headers": ([_member("x" * 200, LONG)] * 3000, "is no backup"),
     "another list": ([_member("SHA256SUMS")], "SHA256SUMS " + TWICE),
 }
 
@@ -251,6 +253,7 @@ def test_a_link_that_leads_out_is_left_out(tmp_path: Path) -> None:
         "by a step": "step/../../outside",
         "by way of": "above",
         "home": f"../{tmp_path.name}",
+        "by the name of today": f"../.again.{os.getpid()}.part/server.key",
         "deep/a": "../deep/b",
         "deep/b": "../../outside",
         "key": "server.key",
@@ -265,7 +268,11 @@ def test_a_link_that_leads_out_is_left_out(tmp_path: Path) -> None:
         if (tmp_path / "again" / name).is_symlink()
         and str((tmp_path / "again" / name).readlink()) == to
     }
-    assert found == {"step", "key", "gone", "round"}
+    # Two lead to names within the folder that nothing has any more.
+    assert found == {"step", "key", "gone", "round", "by way of", "deep/a"}
+    assert all(
+        os.path.realpath(tmp_path / "again" / name) != str(tmp_path / "outside") for name in found
+    )
     assert (tmp_path / "again/key").read_text() == "secret"
 
 

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -174,7 +175,7 @@ def test_a_call(workers: Workers, command: tuple[str, ...] | None, trouble: str 
 def test_a_worker_that_is_killed_is_replaced_and_leaves_no_bot(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv(MARK, "killed-worker")
+    monkeypatch.setenv(MARK, mark := uuid.uuid4().hex)
     crew = Workers(1)
     try:
         (worker,) = crew.idle()
@@ -192,7 +193,7 @@ def test_a_worker_that_is_killed_is_replaced_and_leaves_no_bot(
         assert sorted(records(reports(crew))) == [1, 2]
     finally:
         crew.close()
-    all_gone("killed-worker")
+    all_gone(mark)
 
 
 def test_a_worker_that_dies_before_its_order_is_heard_of(workers: Workers) -> None:
@@ -220,7 +221,7 @@ def test_a_worker_imports_nothing_from_where_it_runs(
 
 
 def test_a_worker_ends_when_its_coordinator_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(MARK, "orphan-worker")
+    monkeypatch.setenv(MARK, mark := uuid.uuid4().hex)
     code = (
         "import sys, time; from tests.tournament.test_workers import chunk;"
         "from referee.tournament.workers import Workers;"
@@ -233,7 +234,7 @@ def test_a_worker_ends_when_its_coordinator_is_gone(monkeypatch: pytest.MonkeyPa
     coordinator.kill()
     coordinator.wait()
     coordinator.stdout.close()
-    all_gone("orphan-worker")
+    all_gone(mark)
 
 
 def test_frames_however_the_bytes_are_cut() -> None:

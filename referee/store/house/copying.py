@@ -152,7 +152,7 @@ class _Copy:
                     stores[f"{kind}/{path.parent.name}"] = reader
             house = stack.enter_context(closing(_reader(self._data / books.FILE)))
             for path in (self._data / VERSIONS).glob("*.tar"):
-                os.link(path, links / path.name)
+                _link(path, links / path.name)
         return stores, house, sorted(links.iterdir())
 
     def _add_database(self, name: str, reader: sqlite3.Connection) -> None:
@@ -233,6 +233,16 @@ def _passing(name: Path, *, keys: bool) -> bool:
     return name.name in APART or name.name.endswith(PASSING)
 
 
+def _link(path: Path, link: Path) -> None:
+    """A second name for an archive; a copy where the file system has no such names. One that is not
+    kept any more may go at this moment, and is not needed."""
+    with contextlib.suppress(FileNotFoundError):
+        try:
+            os.link(path, link)
+        except PermissionError:
+            shutil.copyfile(path, link)
+
+
 def _reader(path: Path) -> sqlite3.Connection:
     """The house as it is at this moment."""
     database = sqlite3.connect(
@@ -272,7 +282,7 @@ def restore(path: Path, data: Path) -> dict[str, int]:
             with tarfile.open(path, "r:") as tar:
                 unpacked = _Unpacked(tar, new.absolute())
             _check_sums(path, unpacked)
-        except (tarfile.TarError, EOFError, ValueError, OverflowError) as error:
+        except (tarfile.TarError, EOFError, ValueError, OverflowError, RecursionError) as error:
             raise HouseMistake(f"{path} is no backup, or is cut off: {error}") from None
         found = _opened(new)
         with contextlib.suppress(FileNotFoundError):
@@ -327,7 +337,9 @@ class _Unpacked:
         for path, target in self._links.items():
             if os.path.lexists(path):
                 raise tarfile.TarError(f"{path.relative_to(self.folder)} is in it twice")
-            if not target.startswith("/"):
+            # Where it leads by its words alone, and below where it leads by way of others.
+            within = os.path.normpath(path.relative_to(self.folder).parent / target)
+            if not within.startswith(("/", "..")):
                 path.symlink_to(target)
                 made.add(path)
         # Without one link, another can lead elsewhere.

@@ -190,7 +190,7 @@ STREAMS = (
         words=("many",),
         move_ms=CALM_MS,
         levels=everywhere(
-            Expected(outcome="loses by flood", endings=("flood",), detail="nobody asked for")
+            Expected(outcome="loses by flood", endings=("flood",), detail=" lines in a")
         ),
     ),
 )

@@ -74,7 +74,7 @@ def test_every_variant_is_played_to_its_end(variant: str, seat: int) -> None:
     assert end.ending
     assert seen == sorted(seen)
     assert len(end.steps) >= len(seen) >= 1
-    sitting.wait(10)
+    sitting.wait(PATIENCE_S)
 
 
 def test_a_hidden_hand_stays_hidden_until_the_end() -> None:
@@ -191,7 +191,8 @@ def test_a_slow_bot_does_not_hold_the_end_up() -> None:
     sleeper = find_bot(f"sleeper={sys.executable} -S {SLOW_BOT} 600")
     before = set(processes_of(os.getpid()))
     parlour = Parlour(Limits())
-    name = parlour.sit_down("ann", terms(bot=sleeper))
+    patient = replace(terms(bot=sleeper), clock=Clock(move_ms=600_000))
+    name = parlour.sit_down("ann", patient)
     shown = settled(parlour.find(name))
     assert shown.asked is not None
     parlour.find(name).play(shown.asked.number, "5")
