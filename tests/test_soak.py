@@ -138,7 +138,7 @@ def test_a_process_that_is_too_large_is_seen() -> None:
 
 @contextmanager
 def sleeping(*words: str, **env: str) -> Iterator[subprocess.Popen[bytes]]:
-    command = [sys.executable, "-c", "import time; time.sleep(60)", *words]
+    command = [sys.executable, "-c", "import time; time.sleep(600)", *words]
     with subprocess.Popen(command, env={**os.environ, **env}) as process:
         try:
             yield process

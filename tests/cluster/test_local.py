@@ -17,6 +17,7 @@ import pytest
 from tests.arena.playing import MARK, PROC, all_gone
 from tests.cluster.clustering import begin, bot_folder, ended, some_games
 from tests.daemon.serving import processes_of
+from tests.waiting import wait_for
 
 SIGNALS = """\
 import sys
@@ -46,16 +47,16 @@ def words(folder: Path, *more: object, games: int = 2000) -> list[object]:
 
 
 @pytest.mark.parametrize("presses", [1, 2])
-@pytest.mark.parametrize("after_s", [1.5, 2.5, 5.0, None])
+@pytest.mark.parametrize("children", [1, 2, 3, None])
 def test_ctrl_c_is_for_the_command_alone(
-    after_s: float | None, presses: int, tmp_path: Path, mark: str
+    children: int | None, presses: int, tmp_path: Path, mark: str
 ) -> None:
     """A terminal sends it to the workers too, which may be on their way yet."""
     process = begin(tmp_path, *words(tmp_path, "--cluster", "local", "--jobs", 2, "--out", "t"))
-    if after_s is None:
+    if children is None:
         some_games(tmp_path / "t")
     else:
-        time.sleep(after_s)
+        wait_for(lambda: len(processes_of(process.pid)) >= children, f"{children} processes of it")
     for press in range(presses):
         time.sleep(0.3 * press)
         with contextlib.suppress(ProcessLookupError):  # it has ended
@@ -66,7 +67,7 @@ def test_ctrl_c_is_for_the_command_alone(
     if lines:
         assert "go on with: referee tournament --resume t" in lines.pop(), said
         assert len(lines) in (0, 2), said
-    assert lines or after_s is not None
+    assert lines or children is not None
     all_gone(mark)
 
 

@@ -60,7 +60,7 @@ def test_standing_still(level: Level, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_nothing_is_left_of_an_attempt() -> None:
-    with started(guarded("sleep 60")) as process:
+    with started(guarded("sleep 600")) as process:
         assert process.pid is not None
         assert Path(f"/proc/{process.pid}").exists()
     assert not Path(f"/proc/{process.pid}").exists()

@@ -18,7 +18,7 @@ from tests.confinement.offered import a_bot, walls
 
 
 def test_both_ways_find_the_same() -> None:
-    script = "sleep 60 & sleep 60 & echo up; wait"
+    script = "sleep 600 & sleep 600 & echo up; wait"
     with subprocess.Popen(["sh", "-c", script], stdout=subprocess.PIPE) as shell:
         assert shell.stdout is not None
         shell.stdout.readline()

@@ -285,7 +285,7 @@ def child():
     pid = os.fork()
     if pid == 0:
         import time
-        time.sleep(60)
+        time.sleep(600)
     return pid
 import signal
 children = []

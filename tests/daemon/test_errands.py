@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from referee.daemon.child import PACKAGES, PROGRAM
+from tests.waiting import PATIENCE_S
 
 ERRANDS = ("examining", "rebuilding", "relaying")
 
@@ -17,5 +18,5 @@ ERRANDS = ("examining", "rebuilding", "relaying")
 def test_half_a_request_is_nobodys(errand: str, said: bytes) -> None:
     program = PROGRAM.format(module=f"referee.daemon.{errand}")
     words = [sys.executable, "-P", "-c", program, str(PACKAGES)]
-    done = subprocess.run(words, input=said, capture_output=True, timeout=60, check=False)
+    done = subprocess.run(words, input=said, capture_output=True, timeout=PATIENCE_S, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (1, b"", b"")

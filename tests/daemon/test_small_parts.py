@@ -21,6 +21,7 @@ from referee.daemon.readiness import Readiness
 from referee.daemon.reception import is_local
 from referee.daemon.relays import from_here
 from referee.daemon.samples import packed
+from tests.waiting import PATIENCE_S
 
 
 class Clockwork:
@@ -108,7 +109,7 @@ def test_systemd_hears_how_it_is(tmp_path: Path) -> None:
     path = tmp_path / "notify"
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
         manager.bind(str(path))
-        manager.settimeout(5)
+        manager.settimeout(PATIENCE_S)
         readiness = Readiness(str(path), watchdog_us=3_000_000)
         readiness.ready("playing")
         assert manager.recv(1000) == b"READY=1\nSTATUS=playing"

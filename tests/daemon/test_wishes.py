@@ -14,7 +14,7 @@ from referee.reports.standings import read_standings
 from referee.store.database import Store
 from referee.tournament.spec import Spec
 from tests.daemon.serving import Daemon, serving
-from tests.waiting import wait_for
+from tests.waiting import PATIENCE_S, wait_for
 
 QUICK = ("--no-web", "--bots", "none", "--variant", "underdog")
 
@@ -127,7 +127,7 @@ def test_what_is_asked_for_the_first_season_is_not_for_a_later_one(tmp_path: Pat
         assert "time was 1s and is 2s" in told[0]
         assert "referee season close" in told[0]
     daemon = Daemon(tmp_path / "data", *QUICK, "--limit", "memory=64MB")
-    assert daemon.process.wait(60) == 2
+    assert daemon.process.wait(PATIENCE_S) == 2
     assert "the limit memory was" in daemon.said
     assert len(daemon.said.splitlines()) == 1
 

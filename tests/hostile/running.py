@@ -24,8 +24,9 @@ from tests.waiting import wait_for
 
 BAD, HONEST = "bad", ("good", "other")
 MOST_KB = 200 * 1024
-NOISE_S = 4.0 * PACE
-"""What other tests on the same machine may cost a tournament of some games."""
+NOISE_S = 60.0 * PACE
+"""What other things on the same machine may cost a tournament of some games. A program that were
+waited for would cost ten minutes."""
 STARTING_S = 0.5 * PACE
 """And each start of a bot that has lost a game by a fault."""
 STDERR_BYTES = 64 * 1024

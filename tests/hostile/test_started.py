@@ -15,12 +15,11 @@ from referee.bots.confinement.levels import Level
 from referee.bots.manifest import Bot, read_bot
 from referee.bots.process import BotProcess
 from referee.bots.starting import start_bot
-from tests.hostile.pace import PACE
 from tests.hostile.running import put_honest
 from tests.hostile.scene import Scene
-from tests.waiting import wait_for
+from tests.waiting import PATIENCE_S, wait_for
 
-START_S = 10.0 * PACE
+START_S = PATIENCE_S
 A_WHILE_S = 0.5
 
 

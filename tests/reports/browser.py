@@ -22,7 +22,7 @@ from tests.waiting import PATIENCE_S, wait_for
 COMMAND = "chromium"
 WINDOW = (1280, 900)
 CLICKS = 5
-STILL_S = 10.0
+STILL_S = PATIENCE_S
 ARRIVES_S = 2.0
 SETTLED = "document.documentElement?.dataset.ready === 'yes'"
 MISSING = None if shutil.which(COMMAND) else "no chromium here; on Debian: apt-get install chromium"

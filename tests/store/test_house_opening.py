@@ -14,6 +14,7 @@ from referee.store.house.books import FILE, open_books, wall_clock
 from referee.store.house.mistakes import BadHouse, Conflict
 from referee.store.schema import newest
 from tests.store.processes import house_worker
+from tests.waiting import PATIENCE_S
 
 
 def at_version(path: Path) -> int:
@@ -137,7 +138,7 @@ def test_a_backup_is_a_house(tmp_path: Path) -> None:
 def test_several_processes_may_make_it_at_once(tmp_path: Path) -> None:
     workers = [house_worker("make", tmp_path / "data") for _ in range(4)]
     for worker in workers:
-        told, _ = worker.communicate(timeout=60)
+        told, _ = worker.communicate(timeout=PATIENCE_S)
         assert worker.returncode == 0, told
     with House.open(tmp_path / "data", create=False) as house:
         assert len([team for team in house.teams.all() if team.role == "organiser"]) == 1

@@ -10,6 +10,7 @@ import pytest
 from referee.store.house import House
 from referee.store.house.rows import Limits
 from tests.store.processes import house_worker
+from tests.waiting import PATIENCE_S
 
 
 def test_the_limit_holds_however_many_submit_at_once(tmp_path: Path) -> None:
@@ -18,7 +19,9 @@ def test_the_limit_holds_however_many_submit_at_once(tmp_path: Path) -> None:
         house.settings.set_limits(Limits(submissions_an_hour=10), by="me")
         workers = [house_worker("submit", tmp_path) for _ in range(3)]
         told = [
-            line for worker in workers for line in worker.communicate(timeout=60)[0].split("\n")
+            line
+            for worker in workers
+            for line in worker.communicate(timeout=PATIENCE_S)[0].split("\n")
         ]
         assert sorted(line for line in told if line) == sorted(
             f"greedy v{number}" for number in range(1, 11)
@@ -34,7 +37,7 @@ def test_nobody_claims_what_another_has(tmp_path: Path) -> None:
         for number in range(30):
             house.submissions.keep("greedy", None, b"%d" % number)
         workers = [house_worker("claim", tmp_path) for _ in range(3)]
-        told = " ".join(worker.communicate(timeout=60)[0] for worker in workers)
+        told = " ".join(worker.communicate(timeout=PATIENCE_S)[0] for worker in workers)
         assert sorted(map(int, told.split())) == [version.id for version in house.versions.all()]
         states = [version.state for version in house.versions.all()]
         assert states.count("playing") == 1 and states.count("retired") == 29

@@ -29,7 +29,7 @@ from tests.web.serving import START, serving
 def refused(line: bytes) -> str:
     """The sentence with which the process ends at once."""
     done = subprocess.run(
-        START, input=line, capture_output=True, env=environment(), timeout=120, check=False
+        START, input=line, capture_output=True, env=environment(), timeout=PATIENCE_S, check=False
     )
     assert (done.returncode, done.stdout) == (2, b"")
     told = done.stderr.decode()

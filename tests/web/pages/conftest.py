@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.waiting import wait_for
+from tests.waiting import PATIENCE_S, wait_for
 from tests.web.pages.scene import Scene, contest
 
 SHOTS = Path(__file__).parent / "screenshots"
 MISSING = "no chromium here; on Debian: apt-get install chromium"
-PATIENCE_MS = 60_000
+PATIENCE_MS = 1_000 * PATIENCE_S
 WINDOW = {"width": 1200, "height": 850}
 PHONE = {"width": 390, "height": 800}
 
