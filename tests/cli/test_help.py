@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -9,12 +10,12 @@ from pathlib import Path
 
 import typer
 
-from referee.cli import build_app
+from referee.cli import COMMANDS, build_app
 from referee.cli.console import printable
 from referee.testing.commands import commands, page, undocumented
 from referee.version import __version__
 from tests.arena.playing import ROOT
-from tests.cli.running import each, refuses
+from tests.cli.running import each, environment, refuses
 
 PAGE = ROOT / "docs/commands.md"
 ANEW = "python -m referee.testing.commands docs/commands.md"
@@ -95,3 +96,27 @@ def test_what_is_missing_is_found() -> None:
 
 def test_a_line_stays_one_line() -> None:
     assert printable("a\nb\x1b[31m\u202e ±é…") == "a\\nb\\x1b[31m\\u202e ±é…"
+
+
+EACH_BY_ITSELF = """
+import json, os, sys
+
+failed = []
+for name in json.loads(sys.argv[1]):
+    child = os.fork()
+    if child == 0:
+        from referee.cli import build_app
+        build_app([name])
+        os._exit(0)
+    if os.waitpid(child, 0)[1]:
+        failed.append(name)
+print(json.dumps(failed))
+"""
+
+
+def test_every_command_imports_all_that_it_uses() -> None:
+    """Other tests fork from a process that has imported every command."""
+    names = sorted({name.partition(" ")[0] for name in COMMANDS})
+    words = [sys.executable, "-c", EACH_BY_ITSELF, json.dumps(names)]
+    done = subprocess.run(words, capture_output=True, env=environment(), check=True)
+    assert json.loads(done.stdout) == [], done.stderr.decode()
