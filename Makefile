@@ -38,6 +38,8 @@ OTHER := yes
 endif
 endif
 WORKERS ?= 4
+# A file of tests stays with one worker; the long ones come first.
+SHARED_OUT := --dist loadfile --no-loadscope-reorder
 QUICK_WORKERS ?= 2
 N ?= 6
 SECONDS ?= 60
@@ -82,7 +84,7 @@ demo: $(READY)
 
 test: packages lint
 	@echo "Running all tests"
-	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
+	@$(BIN)/python -m pytest -q -n $(WORKERS) $(SHARED_OUT)
 
 # The rules, the protocol, games and their records, ratings, formats and specs.
 QUICK := tests/rules tests/protocol tests/ratings tests/records tests/ladder tests/test_clock.py \
@@ -100,7 +102,7 @@ test-lowest:
 	@PIP_CONSTRAINT=$(LOWEST).txt \
 	  $(MAKE) --no-print-directory packages VENV=$(LOWEST)
 	@echo "Running all tests with the lowest versions"
-	@$(LOWEST)/bin/python -m pytest -q -n $(WORKERS) --dist worksteal
+	@$(LOWEST)/bin/python -m pytest -q -n $(WORKERS) $(SHARED_OUT)
 
 lint: $(TEST_READY)
 	@echo "Linting: ruff, mypy --strict"

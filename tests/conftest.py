@@ -36,6 +36,20 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # Started in the background by a shell: what the tests start would ignore Ctrl-C as well.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 pytest_terminal_summary = name_what_is_lacking
+LONG = (
+    *("cluster", "hostile", "web", "benchmarks", "daemon", "workshop", "postgres"),
+    *("confinement", "languages", "tournament"),
+)
+"""Folders whose tests take long. They come first: no worker is left alone with them at the end."""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    def place(item: pytest.Item) -> int:
+        folder = item.path.relative_to(Path(__file__).parent).parts[0]
+        return LONG.index(folder) if folder in LONG else len(LONG)
+
+    items.sort(key=place)
 
 
 @pytest.fixture(scope="session")
