@@ -169,7 +169,8 @@ def test_uploads_that_do_not_end_are_few(own: Contest, path: str) -> None:
         senders = [Sender(web, path, token, LIMIT - 1000) for token in tokens]
         try:
             _go_on(senders, PATIENCE_S, lambda: sum(sender.refused for sender in senders) >= 6)
-            _go_on(senders, 3.0, lambda: False)
+            _go_on(senders, PATIENCE_S, lambda: any(sender.taken for sender in senders))
+            _go_on(senders, 3.0, lambda: False)  # And it stays so.
             assert sum(sender.refused for sender in senders) == 6
             assert 1 <= sum(sender.taken for sender in senders) <= 4
             assert _memory(web) - before < 200_000_000
