@@ -78,7 +78,8 @@ def plan(spec: Spec, players: Mapping[str, Sequence[str]]) -> Plan:
         rounds=_rounds(spec, players),
         pairings=sum(part.pairings for part in parts),
         games=sum(part.games for part in parts),
-        exact=spec.format != "knockout" or spec.best_of + spec.replays == 1,
+        # The best of two takes two meetings, whoever wins the first.
+        exact=spec.format != "knockout" or (spec.best_of <= 2 and spec.replays == 0),
         jobs=jobs,
         level=spec.sandbox,
         worst_ms=None if unlimited else -(-worst_ms // jobs),
