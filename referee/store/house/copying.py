@@ -239,7 +239,9 @@ def _link(path: Path, link: Path) -> None:
     with contextlib.suppress(FileNotFoundError):
         try:
             os.link(path, link)
-        except PermissionError:
+        except FileNotFoundError:
+            raise
+        except OSError:
             shutil.copyfile(path, link)
 
 
