@@ -154,7 +154,7 @@ class Faults:
             return False
         game = player.turns.pop(event.id)
         spent_ns = max(0, at_ns - player.since_ns)
-        player.since_ns = max(at_ns, player.since_ns)
+        player.answered_ns = at_ns
         if game.table.verdict is not None:
             return False
         if self.late(player, game, spent_ns):

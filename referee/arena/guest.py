@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from referee.arena.game import Game, Setting
 from referee.arena.hints import ZEROMQ
+from referee.arena.pace import Pace
 from referee.links.router import Arrival
 from referee.protocol.messages import PROTOCOL, Hello, HelloReceived, Start, ToBot, Turn
 from referee.protocol.session import Session
@@ -30,7 +31,6 @@ class Guest:
 
     __slots__ = (
         "address",
-        "answered_ns",
         "away_ns",
         "away_why",
         "check_ns",
@@ -46,6 +46,7 @@ class Guest:
         "marked",
         "name",
         "outbox",
+        "pace",
         "peer",
         "pinged_ns",
         "session",
@@ -77,8 +78,7 @@ class Guest:
         self.sides: list[Side] = []
         self.fresh = True
         """Whether it has answered no turn since its hello."""
-        self.answered_ns = 0
-        """When its last answer came: the next one is charged from here, if it was asked before."""
+        self.pace = Pace(hello.games_at_once)
         self.check_ns = NEVER_NS
         """No open turn is late before this."""
         self.greeted_ns = 0

@@ -15,7 +15,7 @@ from collections.abc import Callable
 import zmq
 
 from referee.arena.boards import Boards
-from referee.arena.guest import NEVER_NS, Guest
+from referee.arena.guest import NEVER_NS, Asked, Guest
 from referee.arena.happenings import Doors, HallTerms, Happening, Match
 from referee.arena.lapses import Lapses
 from referee.arena.reception import CLOSED, Reception, many_parts
@@ -176,10 +176,9 @@ class Hall:
                     continue
                 asked = guest.turns.pop(event.id)
                 game, side, since_ns, _, _ = asked
-                if guest.answered_ns > since_ns:
-                    since_ns = guest.answered_ns
-                guest.answered_ns = at_ns
                 table = game.table
+                if guest.games_at_once > 1:
+                    self._answered(guest, asked, at_ns)
                 if table.verdict is not None:
                     continue
                 self.answers += 1
@@ -198,6 +197,14 @@ class Hall:
                     self._boards.bug(side, game, error)
         self._deaf_since_ns = now_ns()
         return heard
+
+    def _answered(self, guest: Guest, asked: Asked, at_ns: int) -> None:
+        """One of several turns: there is room for others that are due."""
+        game, side, since_ns, *_ = asked
+        limit_ns = game.table.clock.limit_ns(side.index ^ game.swap)
+        guest.pace.answered(since_ns, at_ns, limit_ns)
+        if any(side.due for side in guest.sides):
+            self._boards.mark(guest)
 
     def _send(self) -> None:
         """Begin what can begin, and send to every guest what there is for it, in one go."""
@@ -225,11 +232,13 @@ class Hall:
         # A turn's clock runs from here. What encoding the others takes is less than the grace by
         # far, and there are others only for one who plays many games at once.
         now_ns = self._now_ns()
+        room = guest.pace.turns - len(turns)
         for side in guest.sides:
             due = side.due
-            if not due:
+            if not due or room <= 0:
                 continue
-            side.due = []
+            due, side.due = due[:room], due[room:]
+            room -= len(due)
             index, left_ms, limit_ns = side.index, side.move_ms, side.limit_ns
             if limit_ns is not None and now_ns + limit_ns < check_ns:
                 check_ns = now_ns + limit_ns
@@ -250,6 +259,7 @@ class Hall:
                 turns[turn_id] = (game, side, now_ns, stalled_ns, turn)
         if not frames:
             return
+        guest.pace.sent(len(turns))
         guest.check_ns = check_ns
         if check_ns < self._check_ns:
             self._check_ns = check_ns
@@ -276,6 +286,8 @@ class Hall:
         for guest in list(self.guests.values()):
             if guest.check_ns <= now_ns:
                 guest.check_ns = self._lapses.next_deadline(guest, now_ns)
+                # Turns of games that ended meanwhile have made room.
+                self._boards.mark(guest)
             if guest.check_ns < self._check_ns:
                 self._check_ns = guest.check_ns
 
@@ -297,7 +309,9 @@ class Hall:
             if not self._reception.hello_again(guest, arrival, at_ns):
                 self._lapses.show_out(guest, Ending(event.code), event.detail, event.received)
         elif isinstance(event, OddMoveReceived | ResignReceived):
-            self._lapses.odd_answer(guest, event, at_ns)
+            asked = guest.turns.pop(event.id)
+            self._answered(guest, asked, at_ns)
+            self._lapses.odd_answer(guest, asked, event, at_ns)
 
     def _not_sent(self, guest: Guest, frames: list[bytes], delivery: Delivery, now_ns: int) -> None:
         if delivery is Delivery.FULL:

@@ -46,7 +46,6 @@ class Lapses:
             limit_ns = self._limit_ns(guest, asked)
             if limit_ns is None:
                 continue
-            since_ns = max(since_ns, guest.answered_ns)
             # What the host took, a silent guest gets on top.
             deadline_ns = since_ns + limit_ns + self.stalled_ns - stalled_ns
             if deadline_ns < now_ns:
@@ -97,11 +96,11 @@ class Lapses:
 
     # Words.
 
-    def odd_answer(self, guest: Guest, event: OddMoveReceived | ResignReceived, at_ns: int) -> None:
-        asked = guest.turns.pop(event.id)
+    def odd_answer(
+        self, guest: Guest, asked: Asked, event: OddMoveReceived | ResignReceived, at_ns: int
+    ) -> None:
         game, side, since_ns, *_ = asked
-        spent_ns = at_ns - max(since_ns, guest.answered_ns)
-        guest.answered_ns = at_ns
+        spent_ns = at_ns - since_ns
         if game.table.verdict is not None:
             return
         if self.is_late(guest, asked, spent_ns):

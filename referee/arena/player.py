@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from referee.arena.game import Game
 from referee.arena.hints import hints_for
+from referee.arena.pace import Pace
 from referee.arena.reaching import Patience, reach
 from referee.bots.confinement import UNCONFINED, Confinement
 from referee.bots.manifest import Bot
@@ -56,6 +57,7 @@ class Player:
         "_failed_starts",
         "_turn_bytes",
         "_upkeep",
+        "answered_ns",
         "bot",
         "dropped_before",
         "due",
@@ -67,6 +69,7 @@ class Player:
         "limit_ns",
         "link",
         "outbox",
+        "pace",
         "process",
         "session",
         "since_ns",
@@ -93,7 +96,10 @@ class Player:
         self.turns: dict[int, Game] = {}
         """Turn ids that are open, with their games."""
         self.since_ns = 0
-        """From when the time of the next answer counts."""
+        """When the open turns were written: their clocks run from here."""
+        self.answered_ns = 0
+        """When the last answer came."""
+        self.pace = Pace(1)
         self.limit_ns: int | None = None
         """No open turn is late before this much time; the exact limit may be longer."""
         self.stalled_ns = 0
@@ -119,6 +125,19 @@ class Player:
 
     def _new_session(self) -> Session:
         return Session(self._turn_bytes)
+
+    def take_due(self) -> list[Game]:
+        """The games in which it is asked now: as many as it can answer in time. The rest stay due.
+
+        A process that has answered nothing yet is asked once: its first answer alone has the
+        warm-up.
+        """
+        due, pace = self.due, self.pace
+        pace.answered(self.since_ns, self.answered_ns, self.limit_ns)
+        self.due = due[pace.turns :]
+        del due[pace.turns :]
+        pace.sent(len(due))
+        return due
 
     def hold(self) -> None:
         """Let the bot stand still until it is asked, if that is wanted and can be done."""

@@ -26,6 +26,7 @@ from referee.arena.faults import Faults
 from referee.arena.following import Onlooker
 from referee.arena.game import Setting
 from referee.arena.games import Games
+from referee.arena.pace import Pace
 from referee.arena.player import Player, Upkeep
 from referee.arena.stall import SLICE_MS, TOLERANCE_MS, StallWatch
 from referee.arena.switchboard import Switchboard
@@ -143,7 +144,10 @@ class Slot:
         link, session = player.link, player.session
         outbox, turns, index = player.outbox, player.turns, player.index
         left_ms, banked = self._move_ms, self._banked
-        due, player.due = player.due, []
+        if self.games.alone:
+            due, player.due = player.due, []
+        else:
+            due = player.take_due()
         turn_id = session.ask(len(due)) - 1
         for game in due:
             turn_id += 1
@@ -225,26 +229,22 @@ class Slot:
                         continue
                     game = take(event.id)
                     table = game.table
+                    speaker.answered_ns = at_ns
                     if table.verdict is not None:
-                        speaker.since_ns = at_ns
                         continue
                     spent_ns = at_ns - speaker.since_ns
-                    if spent_ns:
-                        # Of the answers in one read, the first has taken the time of all.
-                        if spent_ns < 0:
-                            # It came while the referee was busy with a fault of the other bot.
-                            spent_ns = 0
-                        else:
-                            speaker.since_ns = at_ns
-                        limit_ns = speaker.limit_ns
-                        if (
-                            limit_ns is not None
-                            and spent_ns > limit_ns
-                            and self._faults.late(speaker, game, spent_ns)
-                        ):
-                            break
-                        if speaker.fresh:
-                            self._faults.first_answer(speaker, game, spent_ns)
+                    if spent_ns < 0:
+                        # It came while the referee was busy with a fault of the other bot.
+                        spent_ns = 0
+                    limit_ns = speaker.limit_ns
+                    if (
+                        limit_ns is not None
+                        and spent_ns > limit_ns
+                        and self._faults.late(speaker, game, spent_ns)
+                    ):
+                        break
+                    if speaker.fresh:
+                        self._faults.first_answer(speaker, game, spent_ns)
                     try:
                         cpu_us = speaker.cpu_used_us() if alone else None
                         if table.answer(index ^ game.swap, event.move, spent_ns, None, cpu_us):
@@ -317,6 +317,9 @@ class Slot:
         first, second = self.players
         self._width = min(first.games_at_once, second.games_at_once, self._house.at_once)
         self.games.alone = self._width == 1
+        for player in self.players:
+            if player.fresh:
+                player.pace = Pace(self._width)
         return True
 
     def _hand_out(self) -> Iterator[Record]:
