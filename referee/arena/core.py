@@ -44,6 +44,12 @@ def take_core() -> PinnedCore | None:
     return None
 
 
+def other_cores(before: frozenset[int] | None) -> frozenset[int]:
+    """Those to which a pinned process, and the bots that it starts, are not bound; `before` are the
+    cores that it could use before it was pinned, None if it was not."""
+    return frozenset() if before is None else before - os.sched_getaffinity(0)
+
+
 def _lock(core: int) -> int | None:
     path = Path(tempfile.gettempdir()) / f"referee-{os.getuid()}-core-{core}.lock"
     try:

@@ -16,6 +16,7 @@ from referee.arena.game import Game
 from referee.arena.games import Games
 from referee.arena.hints import Hints
 from referee.arena.player import Player
+from referee.arena.stall import tells_against
 from referee.arena.switchboard import Switchboard
 from referee.clock import NS_PER_MS, BankClock
 from referee.protocol.codec import quote
@@ -74,11 +75,13 @@ class Faults:
 
     def __init__(
         self,
+        players: tuple[Player, Player],
         games: Games,
         board: Switchboard,
         warm_up_ms: int,
         excuse: Callable[[int], None],
     ) -> None:
+        self._players = players
         self._games = games
         self._excuse = excuse
         """Takes nanoseconds that the referee spent on one bot's fault off the other's clock."""
@@ -121,7 +124,7 @@ class Faults:
         if limit_ns is None or spent_ns <= limit_ns:
             return False
         with self._off_the_clock():
-            if spent_ns - player.stalled_ns <= limit_ns:
+            if spent_ns - player.stalled_ns <= limit_ns and not self._stalls_itself(player):
                 self._games.stalled()
                 self.stop(player)
                 return True
@@ -136,6 +139,12 @@ class Faults:
                 limit_us=limit_ns // 1000,
             )
         return True
+
+    def _stalls_itself(self, player: Player) -> bool:
+        """The host stood still in one more turn of this player. Does that happen to it alone?"""
+        player.stalls += 1
+        other = self._players[1 - player.index]
+        return tells_against(player.stalls, player.thought_ns, other.stalls, other.thought_ns)
 
     def first_answer(self, player: Player, game: Game, spent_ns: int) -> None:
         """The process has warmed up; what that took of the time allowed for it is not charged."""

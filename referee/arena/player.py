@@ -19,7 +19,7 @@ from referee.arena.reaching import Patience, reach
 from referee.bots.confinement import UNCONFINED, Confinement
 from referee.bots.manifest import Bot
 from referee.bots.process import BotProcess, NoStart, no_cpu_time
-from referee.bots.starting import can_be_held, few_told, limits_of, start_bot
+from referee.bots.starting import allowed_processes, few_told, limits_of, start_bot
 from referee.links.pipe import PipeLink
 from referee.protocol.codec import excerpt
 from referee.protocol.messages import HelloReceived, Misbehaved, ToBot
@@ -28,6 +28,8 @@ from referee.verdict import AT_START, BotFault, Ending
 from referee.version import __version__
 
 FAILED_STARTS = 3
+STIRRING_NS = 500_000
+"""CPU time that a bot may use after its answer before it counts as restless: it tidies up."""
 BYE_S = 1.0
 LOG_BYTES = 512 * 1024
 """What the log of all processes of a bot may hold before it is put aside; each adds 64 KiB."""
@@ -51,10 +53,10 @@ class Player:
     """A bot in a slot."""
 
     __slots__ = (
-        "_can_be_held",
         "_cpu_clock",
         "_cpu_seen_ns",
         "_failed_starts",
+        "_rested_ns",
         "_turn_bytes",
         "_upkeep",
         "answered_ns",
@@ -71,10 +73,13 @@ class Player:
         "outbox",
         "pace",
         "process",
+        "restless",
         "session",
         "since_ns",
         "stalled_ns",
+        "stalls",
         "starts",
+        "thought_ns",
         "turns",
     )
 
@@ -84,7 +89,9 @@ class Player:
         self.hints = hints_for(bot)
         self._upkeep = upkeep
         confinement = upkeep.confinement
-        self._can_be_held = confinement.freeze and can_be_held(bot, confinement)
+        self.restless = confinement.freeze and allowed_processes(bot, confinement) > 1
+        """Whether it is stopped after every answer: it may run several processes, or it was seen to
+        use the processor while the other bot was to move."""
         self.process: BotProcess | None = None
         self.link: PipeLink | None = None
         self._turn_bytes = limits_of(bot, confinement).turn
@@ -104,6 +111,10 @@ class Player:
         """No open turn is late before this much time; the exact limit may be longer."""
         self.stalled_ns = 0
         """How long the host stood still since the bot was asked."""
+        self.stalls = 0
+        """Turns of it that were called off since the host stood still."""
+        self.thought_ns = 0
+        """What all its answered turns took."""
         self.fresh = True
         """Whether the process has not answered a turn yet."""
         self.games_at_once = 1
@@ -112,6 +123,8 @@ class Player:
         self.dropped_before = 0
         self._failed_starts = 0
         self._cpu_seen_ns = 0
+        self._rested_ns = 0
+        """CPU time that it had used when it answered last."""
         self._cpu_clock: Callable[[], int] = no_cpu_time
 
     @property
@@ -139,9 +152,24 @@ class Player:
         pace.sent(len(due))
         return due
 
-    def hold(self) -> None:
-        """Let the bot stand still until it is asked, if that is wanted and can be done."""
-        if self._can_be_held and self.process is not None:
+    def rest(self, *, counted: bool) -> None:
+        """It has answered: let it stand still until it is asked, if it does not do so by itself.
+
+        `counted`: its CPU time was read with its answer.
+        """
+        if self.restless and self.process is not None:
+            self.process.hold()
+        else:
+            self._rested_ns = self._cpu_seen_ns if counted else self.cpu_ns()
+
+    def look_at_rest(self) -> None:
+        """The other bot thinks: does this one stand still?
+
+        One that was stopped is stopped again: a process that was about to end can wake others.
+        """
+        if not self.restless and self.cpu_ns() - self._rested_ns > STIRRING_NS:
+            self.restless = True
+        if self.restless and self.process is not None:
             self.process.hold()
 
     def release(self) -> None:

@@ -22,6 +22,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from referee.arena.core import other_cores
 from referee.arena.faults import Faults
 from referee.arena.following import Onlooker
 from referee.arena.game import Setting
@@ -32,6 +33,7 @@ from referee.arena.stall import SLICE_MS, TOLERANCE_MS, StallWatch
 from referee.arena.switchboard import Switchboard
 from referee.bots.confinement import UNCONFINED, Confinement
 from referee.bots.manifest import Bot
+from referee.bots.starting import all_counted
 from referee.clock import DEFAULT_STARTUP_MS, DEFAULT_WARM_UP_MS, NS_PER_MS
 from referee.links.pipe import READ_SIZE, SMALL_READ
 from referee.protocol.messages import (
@@ -42,6 +44,10 @@ from referee.record import Record
 from referee.schedule import GameOrder
 from referee.verdict import BotFault, Fault
 
+LOOK_MS = 2
+"""A bot thinks so long before the referee looks whether the other one stands still."""
+LOOK_NS = LOOK_MS * NS_PER_MS
+NEVER_NS = 1 << 62
 GARBAGE_THRESHOLD = 100_000
 """New objects between two looks of the garbage collector: a game leaves no cycles behind."""
 
@@ -89,8 +95,10 @@ class Slot:
         self._onlooker = onlooker
         self._board = Switchboard()
         self._poll, self._speakers = self._board.poll, self._board.speakers
-        self._faults = Faults(self.games, self._board, house.warm_up_ms, self._excuse)
-        self._stalls = StallWatch([player.cpu_ns for player in self.players])
+        self._faults = Faults(self.players, self.games, self._board, house.warm_up_ms, self._excuse)
+        before = None if all_counted(bots, house.confinement) else house.keeper_cores
+        clocks = [player.cpu_ns for player in self.players]
+        self._stalls = StallWatch(clocks, other_cores(before))
         self._width = 0
         self._leg: int | None = None
         self._woke_ns = 0
@@ -100,8 +108,10 @@ class Slot:
         self._move_limit_ns = (
             None if clock.move_ms is None else (clock.move_ms + clock.grace_ms) * NS_PER_MS
         )
-        self._slice_ms = min(SLICE_MS, (clock.move_ms or SLICE_MS) + clock.grace_ms)
-        self._late_ns = (self._slice_ms + TOLERANCE_MS) * NS_PER_MS
+        self._wait_ms = min(SLICE_MS, (clock.move_ms or SLICE_MS) + clock.grace_ms)
+        if self._freeze:
+            self._wait_ms = LOOK_MS
+        self._late_ns = (self._wait_ms + TOLERANCE_MS) * NS_PER_MS
 
     def play(self, orders: Iterable[GameOrder]) -> Iterator[Record]:
         """Play these games and give their records as they end. Closing it ends the bots."""
@@ -191,15 +201,18 @@ class Slot:
             self._board.send_later(player, data[sent:])
         if not self._parallel:
             self._listen(player)
+        if player.answered_ns > asked_ns:
+            player.thought_ns += player.answered_ns - asked_ns
         if self._freeze:
-            player.hold()
+            player.rest(counted=self.games.alone)
 
     def _listen(self, player: Player) -> None:
         """Hear answers until this player has given all of them, and act on each."""
         turns = player.turns
         first, second = self.players
-        wait_ms = self._slice_ms
+        wait_ms = self._wait_ms
         late_ns = self._late_ns
+        look_ns = player.since_ns + LOOK_NS if self._freeze else NEVER_NS
         alone = self.games.alone
         read_size = SMALL_READ if alone else READ_SIZE
         while turns:
@@ -266,8 +279,15 @@ class Slot:
                 return
             # Noise must not stop the clock: the bot may be late though something came.
             limit_ns = player.limit_ns
-            if not ready or (limit_ns is not None and at_ns - player.since_ns > limit_ns):
+            if (
+                not ready
+                or at_ns > look_ns
+                or (limit_ns is not None and at_ns - player.since_ns > limit_ns)
+            ):
                 wait_ms = self._check_clocks(at_ns)
+                if self._freeze:
+                    wait_ms = min(wait_ms, self._look_at_the_other(player, at_ns))
+                    look_ns = at_ns + wait_ms * NS_PER_MS
                 late_ns = (wait_ms + TOLERANCE_MS) * NS_PER_MS
 
     # Dealing games and handing out records.
@@ -310,7 +330,8 @@ class Slot:
                 faults.append(Fault(seat=seat, turn=1, code=code, detail=detail, received=said))
                 continue
             self._board.connect(player, link)
-            player.hold()
+            if self._freeze:
+                player.rest(counted=True)
         if faults:
             self.games.lose_unplayed(faults)
             return False
@@ -364,6 +385,12 @@ class Slot:
             else:
                 wait_ms = min(wait_ms, left_ns // NS_PER_MS + 1)
         return wait_ms
+
+    def _look_at_the_other(self, player: Player, at_ns: int) -> int:
+        """While this player thinks, the other one has to stand still. When to look again, in
+        milliseconds: less often the longer it takes."""
+        self.players[1 - player.index].look_at_rest()
+        return max(LOOK_MS, (at_ns - player.since_ns) // NS_PER_MS)
 
     def _woke_late(self, at_ns: int, wait_ms: int) -> None:
         """The referee should have been back earlier: note what the host took."""

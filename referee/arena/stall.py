@@ -5,6 +5,12 @@ later, the referee itself was not running, and what a clock lost by that is not 
 One kind of lateness is: the referee shares its core with the slot's bots, and a bot that burns the
 core keeps it waiting. That wait is told apart by two counters, how long this process stood in the
 run queue and how much CPU time the bots used meanwhile; the smaller of both is no stall.
+
+The second counter does not see all: at level none, and where a bot may have several processes, a
+child that nobody waits for leaves no trace of what it used. So the first time that the queue is
+longer than the bots' CPU time explains, the referee sets up a clock on another core. A host that is
+busy is late there too. Where the other core was in time, somebody burned this core alone, and those
+who are bound to it are the slot's bots.
 """
 
 from __future__ import annotations
@@ -13,24 +19,57 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 
+from referee.arena.other_core import OtherCore
 from referee.clock import NS_PER_MS
 
 SLICE_MS = 50
 TOLERANCE_MS = 10
-LATE_NS = (SLICE_MS + TOLERANCE_MS) * NS_PER_MS
+TOLERANCE_NS = TOLERANCE_MS * NS_PER_MS
+LATE_NS = SLICE_MS * NS_PER_MS + TOLERANCE_NS
+FEW = 8
+"""Stalls that the other bot should have had too before their lack tells anything."""
+
+
+def tells_against(stalls: int, thought_ns: int, others: int, others_thought_ns: int) -> bool:
+    """Whether a bot's stalls are its own doing, by how seldom its opponent had any.
+
+    A host stands still at any moment, so stalls are shared out by the time that each bot thinks.
+    They count against a bot where its opponent should have had eight or more by that, and had at
+    most an eighth of them. An opponent that answers at once thinks for no time, so that it never
+    tells against one that thinks long.
+    """
+    expected = stalls * others_thought_ns / max(1, thought_ns)
+    return expected >= FEW and others * FEW <= expected
 
 
 class StallWatch:
     """Compares when the arena should have woken with when it did."""
 
-    __slots__ = ("_bots_cpu_ns", "_cpu_base_ns", "_queue_base_ns", "_schedstat", "stale_ns")
+    __slots__ = (
+        "_bots_cpu_ns",
+        "_cpu_base_ns",
+        "_elsewhere",
+        "_elsewhere_base_ns",
+        "_other_cores",
+        "_queue_base_ns",
+        "_schedstat",
+        "stale_ns",
+    )
 
-    def __init__(self, bots_cpu_ns: Sequence[Callable[[], int]]) -> None:
+    def __init__(
+        self,
+        bots_cpu_ns: Sequence[Callable[[], int]],
+        other_cores: frozenset[int] = frozenset(),
+    ) -> None:
+        """`other_cores` are none where the counters of the bots see all that they use."""
         self._schedstat = _open_schedstat()
         self._bots_cpu_ns = bots_cpu_ns
         """The CPU counters of the bots that share the slot's core."""
         self._queue_base_ns = 0
         self._cpu_base_ns = 0
+        self._other_cores = other_cores
+        self._elsewhere: OtherCore | None = None
+        self._elsewhere_base_ns: int | None = None
         self.stale_ns = 0
         """From when on the counters are too old to compare a stall with: mark again."""
 
@@ -39,19 +78,36 @@ class StallWatch:
         self.stale_ns = now_ns + LATE_NS
         self._queue_base_ns = self._queued_ns()
         self._cpu_base_ns = self._burned_ns()
+        if self._elsewhere is not None:
+            self._elsewhere_base_ns = self._elsewhere.late_ns()
 
     def stalled_ns(self, late_ns: int) -> int:
         """How much of this lateness was the host's."""
         queued_ns = self._queued_ns() - self._queue_base_ns
         burned_ns = self._burned_ns() - self._cpu_base_ns
         own_ns = max(0, min(queued_ns, burned_ns))
+        unexplained_ns = min(late_ns, queued_ns) - own_ns
+        if unexplained_ns > TOLERANCE_NS and self._other_cores:
+            own_ns += max(0, unexplained_ns - self._late_elsewhere_ns(unexplained_ns))
         stalled_ns = late_ns - own_ns
-        return stalled_ns if stalled_ns > TOLERANCE_MS * NS_PER_MS else 0
+        return stalled_ns if stalled_ns > TOLERANCE_NS else 0
 
     def close(self) -> None:
         if self._schedstat >= 0:
             os.close(self._schedstat)
             self._schedstat = -1
+        if self._elsewhere is not None:
+            self._elsewhere.close()
+            self._elsewhere = None
+
+    def _late_elsewhere_ns(self, unknown_ns: int) -> int:
+        """How late another core was since the counters were remembered; `unknown_ns` if nobody was
+        there yet to see it."""
+        if self._elsewhere is None:
+            self._elsewhere = OtherCore(self._other_cores)
+            return unknown_ns
+        now_ns, base_ns = self._elsewhere.late_ns(), self._elsewhere_base_ns
+        return unknown_ns if now_ns is None or base_ns is None else now_ns - base_ns
 
     def _queued_ns(self) -> int:
         if self._schedstat < 0:

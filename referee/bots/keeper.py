@@ -17,9 +17,10 @@ game itself passes through no third hand. What the keeper does:
   has to do.
 
 It runs as a script of its own, with the standard library alone, because it must not share a fate
-with the referee. Control lines, keeper to referee: `started PID`, `failed REASON`, `walls REASON`
-(the bot could not be confined, and was not started), `exit STATUS`, `signal NUMBER`, `memory`,
-`files`, `cpu` (before the last two: it had more than its limit of those).
+with the referee. Control lines, keeper to referee: `started PID STOPPER` (0 for no stopper),
+`failed REASON`, `walls REASON` (the bot could not be confined, and was not started), `exit STATUS`,
+`signal NUMBER`, and before the last two, where that is why: `memory`, `files`, `cpu` (it had more
+than its limit of those), `stopper` (it ended the process that stops it).
 """
 
 from __future__ import annotations

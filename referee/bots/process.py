@@ -20,6 +20,7 @@ from pathlib import Path
 from referee.bots.confinement.cgroups import OpenGroup
 from referee.bots.confinement.guard import Guard, NotConfined
 from referee.bots.keeping.log import OWN_STDERR
+from referee.bots.stopper import Stopper
 from referee.links.endpoint import LocalEndpoint
 
 KEEPER = Path(__file__).with_name("keeper.py")
@@ -34,9 +35,15 @@ OUTSIDE = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
 OUT_OF_MEMORY = "ran out of memory and was killed"
 TOO_MANY_FILES = "made more files than its limit on disk allows and was killed"
 
+NO_STOPPER = "ended the process that stops it between its turns, and was killed"
 OUT_OF_CPU = "used up the seconds of processor time that its limit cpu gives and was killed"
-EXCEEDED = {b"memory": OUT_OF_MEMORY, b"files": TOO_MANY_FILES, b"cpu": OUT_OF_CPU}
-"""By the keeper's word for what a bot had too much of."""
+EXCEEDED = {
+    b"memory": OUT_OF_MEMORY,
+    b"files": TOO_MANY_FILES,
+    b"cpu": OUT_OF_CPU,
+    b"stopper": NO_STOPPER,
+}
+"""By the keeper's word for why it ended a bot."""
 
 
 class NoStart(Exception):
@@ -80,10 +87,15 @@ class BotProcess:
         if endpoint is not None:
             orders += ["stdout=log", f"scratch={endpoint.folder}"]
         handed = [control]
+        self.stopper: Stopper | None = None
         if guard is not None:
             command = guard.command
             handed.append(_readable(guard.filter))
             orders += _guarding(guard, handed[-1])
+            if guard.stopper:
+                self.stopper = Stopper()
+                handed.append(self.stopper.hand_over())
+                orders.append(f"stopper={handed[-1]}")
         try:
             self._keeper = subprocess.Popen(
                 [sys.executable, "-I", "-S", str(KEEPER), *orders, "--", *command],
@@ -98,6 +110,8 @@ class BotProcess:
             )
         except OSError as error:
             ours.close()
+            if self.stopper is not None:
+                self.stopper.close()
             if endpoint is not None:
                 endpoint.close()
             raise NoStart(f"{error.strerror}: {error.filename}") from None
@@ -135,7 +149,9 @@ class BotProcess:
         if word != b"started":
             why = rest.decode("utf-8", "replace")
             raise NoStart(why) if word == b"failed" else NotConfined(f"no confinement: {why}")
-        self.pid = int(rest)
+        self.pid, stopper = map(int, rest.split())
+        if self.stopper is not None:
+            self.stopper.pid = stopper
         if sys.platform == "linux":
             # The id of another process's CPU clock, as clock_getcpuclockid makes it.
             self.cpu_clock = partial(time.clock_gettime_ns, (~self.pid << 3) | 2)
@@ -171,8 +187,8 @@ class BotProcess:
 
     def hold(self) -> None:
         """Let it stand still; what is sent to it waits. For a bot that is one process, or that has
-        a control group."""
-        if not self._held and self.pid is not None:
+        a control group or a stopper."""
+        if self.pid is not None:
             self._held = True
             self._stand_still(signal.SIGSTOP)
 
@@ -187,6 +203,8 @@ class BotProcess:
         with contextlib.suppress(OSError):
             if self._group is not None:
                 self._group.freeze(still=stop is signal.SIGSTOP)
+            elif self.stopper is not None:
+                self.stopper.order(stop)
             elif self.pid is not None:
                 os.kill(self.pid, stop)
 
@@ -199,6 +217,8 @@ class BotProcess:
             with contextlib.suppress(OSError):
                 os.killpg(self.pid, signal.SIGKILL)
         self._control.close()
+        if self.stopper is not None:
+            self.stopper.close()
         try:
             self._keeper.wait(KEEPER_EXIT_S)
         except subprocess.TimeoutExpired:

@@ -109,23 +109,12 @@ def several_processes(bots: Iterable[Bot], confinement: Confinement) -> dict[str
     return {name: number for name, number in allowed.items() if number > 1}
 
 
-def can_be_held(bot: Bot, confinement: Confinement) -> bool:
-    """Whether it can be made to stand still: by its control group, or since it is one process."""
+def all_counted(bots: Iterable[Bot], confinement: Confinement) -> bool:
+    """Whether a CPU clock of each bot counts whatever it uses: that of its control group, or of its
+    one process."""
     if confinement.level is Level.STANDARD:
-        return allowed_processes(bot, confinement) == 1
+        return all(allowed_processes(bot, confinement) == 1 for bot in bots)
     return confinement.level is Level.FULL
-
-
-def not_held(bots: Iterable[Bot], confinement: Confinement) -> dict[str, int]:
-    """Those that go on between their turns though they should stand still, by name: how many
-    processes they may run. Unconfined, nobody could be held, and `freeze` is refused."""
-    if not confinement.freeze or confinement.level is Level.NONE:
-        return {}
-    return {
-        bot.name: allowed_processes(bot, confinement)
-        for bot in bots
-        if not can_be_held(bot, confinement)
-    }
 
 
 def open_endpoint(bot: Bot, confinement: Confinement = UNCONFINED) -> LocalEndpoint | None:

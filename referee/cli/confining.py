@@ -8,14 +8,13 @@ from typing import Annotated, Literal
 
 import typer
 
-from referee.bots.confinement import Confinement, not_held_told, several_told
+from referee.bots.confinement import Confinement, several_told
 from referee.bots.confinement.exposing import EMPTY, exposable, must_show
 from referee.bots.confinement.levels import Level
 from referee.bots.confinement.limits import EVERYWHERE, BadLimit, read_limits, split_limit
 from referee.bots.confinement.probe import choose, said_aloud, why_not
 from referee.bots.hiding import hidden_places
 from referee.bots.manifest import Bot
-from referee.bots.starting import not_held
 from referee.cli import console
 
 
@@ -38,6 +37,14 @@ Limit = Annotated[
 Freeze = Annotated[
     bool | None,
     typer.Option("--freeze/--no-freeze", help="A bot stands still while the other is to move."),
+]
+FreezeStrangers = Annotated[
+    bool | None,
+    typer.Option(
+        "--freeze/--no-freeze",
+        show_default=False,
+        help="A bot stands still while the other is to move; the default with bots of strangers.",
+    ),
 ]
 Expose = Annotated[
     list[Path] | None,
@@ -104,12 +111,6 @@ def tell_unenforced(limits: Iterable[str], level: Level) -> None:
     if idle and level is Level.NONE:
         word = "limit" if len(idle) == 1 else "limits"
         console.err.print(f"At level none nothing enforces the {word} {', '.join(idle)}")
-
-
-def tell_not_held(bots: Iterable[Bot], confinement: Confinement) -> None:
-    """A line on stderr for each bot that --freeze cannot hold."""
-    for name, processes in not_held(bots, confinement).items():
-        console.err.print(console.printable(not_held_told(name, processes)))
 
 
 def several_lines(processes: Mapping[str, int]) -> list[str]:

@@ -22,7 +22,6 @@ from referee.cli.confining import (
     Sandbox,
     confinement,
     several_lines,
-    tell_not_held,
 )
 from referee.cli.logs import log_lines
 from referee.cli.records_file import RecordsFile
@@ -150,7 +149,6 @@ def match_command(
         games = DEFAULT_GAMES if test is None else MOST_SPRT_GAMES
     bots = find_bot(first), find_bot(second)
     confined = confinement(sandbox, limit, expose, bots=bots, freeze=freeze)
-    tell_not_held(bots, confined)
     faults = _FirstFaults()
     file, folder = RecordsFile(records), logs or default_logs()
     with file, _Progress(games) as progress:

@@ -9,7 +9,14 @@ from typing import Annotated, Any, Literal
 import typer
 
 from referee.cli.cluster import site_at
-from referee.cli.confining import Expose, Freeze, Limit, Sandbox, exposed, read_given_limits
+from referee.cli.confining import (
+    Expose,
+    FreezeStrangers,
+    Limit,
+    Sandbox,
+    exposed,
+    read_given_limits,
+)
 from referee.cli.finals import FromSeason, Top, check_finals, finals, finals_folder
 from referee.cli.house import DATA, Data
 from referee.cli.remote import Remote, Token
@@ -151,7 +158,7 @@ def tournament_command(
     ] = None,
     sandbox: Sandbox = None,
     limit: Limit = None,
-    freeze: Freeze = None,
+    freeze: FreezeStrangers = None,
     expose: Expose = None,
     rank_by: Annotated[
         Literal["elo", "points"] | None,

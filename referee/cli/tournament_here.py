@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from referee.cli import console
 from referee.cli.cluster import Site
-from referee.cli.confining import tell_not_held, tell_unenforced
+from referee.cli.confining import tell_unenforced
 from referee.cli.watching import Lines, LiveView, Stream, Watchers
 from referee.mistake import BAD_INPUT, Mistake
 from referee.rules.numbers import amount
@@ -42,7 +42,6 @@ def lined_up(spec: Spec, ground: Ground) -> Lineup:
     lineup = with_level_settled(lineup, ground)
     confined = confinement_of(lineup.spec)
     tell_unenforced(lineup.spec.limits, confined.level)
-    tell_not_held([entry.bot for entry in lineup.entries], confined)
     return lineup
 
 

@@ -18,7 +18,7 @@ from referee.cluster.crew import ClusterCrew
 from referee.cluster.parcel import Parcel, parcel_of_bot, parcel_of_script
 from referee.cluster.stations import Cargo, Station, Trouble
 from referee.rules.registry import is_path
-from referee.tournament.confining import confinement_of
+from referee.tournament.confining import at_level, confinement_of
 from referee.tournament.crew import Crew
 from referee.tournament.entries import Entry
 from referee.tournament.events import Building, LeftOut, Listener
@@ -37,8 +37,8 @@ class ClusterGround:
         """The least that a station has to offer; each confines as strictly as it can."""
         stations = self._fit(self._surveyed())
         wanted = said_aloud(spec.sandbox)
+        strangers = [entry.bot.name for entry in entries if not is_sample(entry.bot)]
         if wanted is None:
-            strangers = [entry.bot.name for entry in entries if not is_sample(entry.bot)]
             confining = any(each.offers(Level.STANDARD) for each in stations)
             wanted = Level.STANDARD if confining else Level.NONE
             if strangers and not confining:
@@ -49,9 +49,7 @@ class ClusterGround:
                 )
         elif not any(each.offers(wanted) for each in stations):
             raise NotConfined(f"no worker of {self._cluster.address} offers level {wanted}")
-        if spec.freeze and wanted is Level.NONE:
-            raise BadSpec("freeze needs bots that are confined; level none can hold nobody")
-        return replace(spec, sandbox=wanted.value)
+        return at_level(spec, wanted, strangers=bool(strangers))
 
     def settle_again(self, spec: Spec) -> Spec:
         level = Level(spec.sandbox or Level.NONE)

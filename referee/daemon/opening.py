@@ -29,13 +29,13 @@ from referee.store.house.rows import SeasonRow
 from referee.tournament.begin import stored_spec
 from referee.tournament.changing import changes
 from referee.tournament.chunk import Batch, Chunk, Manner
-from referee.tournament.confining import confinement_of
+from referee.tournament.confining import at_level, confinement_of
 from referee.tournament.entries import variant_marks
 from referee.tournament.spec import BadSpec, Spec, check
 from referee.verdict import Ending
 from referee.version import __version__
 
-CONFINING = ("sandbox", "limits", "expose")
+CONFINING = ("sandbox", "limits", "expose", "freeze")
 """Keys of a spec that say how bots are confined."""
 REST_S = 60.0
 MOST_DOUBLINGS = 6
@@ -199,7 +199,7 @@ def settled(spec: Spec) -> Spec:
             f"bots cannot be confined here{why}; see `referee doctor`, or say --sandbox none to "
             "let whatever teams hand in run with your rights"
         )
-    return replace(spec, sandbox=level.value)
+    return at_level(spec, level, strangers=True)
 
 
 def must_be_as_asked(row: SeasonRow, there: Spec, terms: ServeTerms) -> str | None:

@@ -73,8 +73,6 @@ class Standings(Struct, frozen=True, kw_only=True):
     """Bots that could not be built or run, and why."""
     processes: dict[str, int] = {}
     """Bots that were let run more than one, and how many."""
-    not_held: dict[str, int] = {}
-    """Bots that went on between their turns though `freeze` was asked for, and their processes."""
     elsewhere: list[str] = []
     """Bots that connected to a daemon: nobody confined them there."""
     disqualified: dict[str, str] = {}
@@ -114,8 +112,6 @@ class Setting(Struct, frozen=True, kw_only=True):
     left_out: dict[str, str] = {}
     processes: dict[str, int] = {}
     """Bots that were let run more than one, and how many."""
-    not_held: dict[str, int] = {}
-    """Bots that went on between their turns though `freeze` was asked for, and their processes."""
     disqualified: dict[str, str] = {}
     rulings: list[RulingRow] = []
     dropped: Dropped | None = None
@@ -157,7 +153,6 @@ def setting_of(store: Store) -> Setting:
         changes=(store.value("changes") or "").splitlines(),
         left_out=msgspec.json.decode(store.value("left_out") or "{}", type=dict[str, str]),
         processes=msgspec.json.decode(store.value("processes") or "{}", type=dict[str, int]),
-        not_held=msgspec.json.decode(store.value("not_held") or "{}", type=dict[str, int]),
         disqualified=msgspec.json.decode(store.value("disqualified") or "{}", type=dict[str, str]),
         rulings=store.rulings(),
         dropped=store.dropped(),
@@ -217,7 +212,6 @@ def _tables(
         changes=setting.changes,
         left_out=setting.left_out,
         processes=setting.processes,
-        not_held=setting.not_held,
         elsewhere=[row.name for row in setting.bots if _definition(row).elsewhere],
         disqualified=setting.disqualified,
         dropped=setting.dropped,

@@ -185,7 +185,7 @@ def _value(hint: Any, metavar: str | None) -> str:
 
 def _default(parameter: Any) -> str:
     default = parameter.default
-    if parameter.secondary_opts:
+    if parameter.secondary_opts and parameter.show_default:
         return f"`{parameter.opts[0] if default else parameter.secondary_opts[0]}`"
     return "" if default is None or default is False else f"`{default}`"
 

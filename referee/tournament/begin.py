@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from referee.bots.confinement.exposing import must_show
 from referee.bots.confinement.levels import Level
-from referee.bots.starting import not_held, several_processes
+from referee.bots.starting import several_processes
 from referee.mistake import Mistake
 from referee.rules.registry import is_path
 from referee.store.database import Store
@@ -150,7 +150,6 @@ def play_tournament(
         "level": lineup.spec.sandbox or Level.NONE,
         "processes": msgspec.json.encode(several_processes(bots, confinement)).decode(),
         "referee": __version__,
-        "not_held": msgspec.json.encode(not_held(bots, confinement)).decode(),
         "left_out": msgspec.json.encode({**spec.left_out, **left_out}).decode(),
         "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }

@@ -71,8 +71,8 @@ def _changed_options(old: Spec, new: Spec) -> list[str]:
 
 
 def _same(key: str, before: Any, now: Any) -> bool:
-    """`1s` and `1000ms` are one duration. A level that is not asked for is no other level."""
-    if key == "sandbox":
+    """`1s` and `1000ms` are one duration. What was settled at the start need not be asked for."""
+    if key in ("sandbox", "freeze"):
         return now is None
     try:
         if key == "time":

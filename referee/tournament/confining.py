@@ -35,11 +35,19 @@ def with_level(spec: Spec, entries: Sequence[Entry]) -> Spec:
                 f"bots cannot be confined here{why}, and {strangers[0]} is no sample bot; see "
                 "`referee doctor`, or say --sandbox none to let it run with your rights"
             )
-    if spec.freeze and level is Level.NONE:
-        raise BadSpec("freeze needs bots that are confined; level none can hold nobody")
     if level is not Level.NONE:
         must_show(spec.expose, hidden_places(entry.bot for entry in entries))
-    return replace(spec, sandbox=level.value)
+    return at_level(spec, level, strangers=any(not is_sample(entry.bot) for entry in entries))
+
+
+def at_level(spec: Spec, level: Level, *, strangers: bool) -> Spec:
+    """The spec with this level, and with `freeze` settled for it. Raises BadSpec."""
+    if spec.freeze and level is Level.NONE:
+        raise BadSpec("freeze needs bots that are confined; level none can hold nobody")
+    freeze = spec.freeze
+    if freeze is None:
+        freeze = strangers and level is not Level.NONE and spec.think == "in-turn"
+    return replace(spec, sandbox=level.value, freeze=freeze)
 
 
 def confinement_of(spec: Spec) -> Confinement:
@@ -47,6 +55,6 @@ def confinement_of(spec: Spec) -> Confinement:
     return Confinement(
         level=Level(spec.sandbox or Level.NONE),
         limits=read_limits(spec.limits),
-        freeze=spec.freeze,
+        freeze=bool(spec.freeze),
         expose=spec.expose,
     )

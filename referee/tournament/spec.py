@@ -120,7 +120,9 @@ class Spec(Struct, frozen=True, kw_only=True):
     sandbox: Literal["full", "standard", "none"] | None = None
     """How bots are confined; None is the best that this machine offers, settled at the start."""
     limits: dict[str, int | str] = {}
-    freeze: bool = False
+    freeze: bool | None = None
+    """Whether a bot stands still while the other one thinks; None, settled at the start with the
+    level, is yes where bots are confined, think in turn, and one of them is no sample bot."""
     expose: tuple[str, ...] = ()
 
     @property

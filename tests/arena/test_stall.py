@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import select
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
+from referee.arena.stall import TOLERANCE_NS, StallWatch, tells_against
+from referee.clock import NS_PER_MS
 from tests.arena.outside import referee, wait_for_touch
 from tests.arena.playing import all_lost, bot, honest, no_first_answer, play
 
@@ -52,3 +58,63 @@ def test_bot_that_burns_the_core(kind: str, pin: bool) -> None:
     """It keeps the referee from running in time, which is the bot's own doing."""
     played = play(bot("spinning", kind, 6), honest(), games=1, time="1s", grace_ms=50, pin=pin)
     all_lost(played, "timeout", no_first_answer(1050, "1000 ms, grace 50 ms"))
+
+
+BURN = """
+import os, signal, sys, time
+core, children = int(sys.argv[1]), int(sys.argv[2])
+os.sched_setaffinity(0, {core})
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+while True:
+    for _ in range(children):
+        if os.fork() == 0:
+            os.setsid()
+            signal.alarm(1)
+            while True:
+                pass
+    time.sleep(1)
+"""
+"""Children that nobody waits for, each in a session of its own and so with its own share of a core;
+they end by themselves, whatever becomes of their parent."""
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="there is no other core")
+def test_children_that_nobody_waits_for_are_no_stall() -> None:
+    """They burn the core, and no clock of a bot counts them; another core is in time."""
+    before = frozenset(os.sched_getaffinity(0))
+    core = min(before)
+    os.sched_setaffinity(0, {core})
+    bot = subprocess.Popen([sys.executable, "-c", BURN, str(core), "40"])
+    watch = StallWatch([lambda: 0], before - {core})
+    poll = select.poll()
+    late: list[int] = []
+    excused: list[int] = []
+    try:
+        while len(late) < 20:
+            watch.mark(time.monotonic_ns())
+            began_ns = time.monotonic_ns()
+            poll.poll(2)
+            late_ns = time.monotonic_ns() - began_ns - 2 * NS_PER_MS
+            if late_ns > TOLERANCE_NS:
+                late.append(late_ns)
+                excused.append(watch.stalled_ns(late_ns))
+    finally:
+        bot.kill()
+        bot.wait()
+        watch.close()
+        os.sched_setaffinity(0, before)
+    assert excused[0] > TOLERANCE_NS, "the first time nobody is there to compare with"
+    assert sum(excused[1:]) < sum(late[1:]) / 2
+
+
+def test_stalls_that_happen_to_one_bot_alone_count_against_it() -> None:
+    second = 10**9
+    assert tells_against(10, 100 * second, 0, 90 * second)
+    assert not tells_against(10, 100 * second, 3, 90 * second), "the other has its share"
+    assert not tells_against(10, 100 * second, 0, 50 * second), "too few to tell"
+
+
+def test_a_heavy_thinker_is_not_convicted_by_an_instant_bot() -> None:
+    """It has all the stalls, since it does all the thinking."""
+    second = 10**9
+    assert not tells_against(10_000, 10_000 * second, 0, second // 10)

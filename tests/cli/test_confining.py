@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
-
-import pytest
 
 from referee.bots.confinement.levels import Level
 from referee.bots.confinement.probe import best_level, why_not
 from tests.cli.running import referee, sentence
-from tests.confinement.offered import a_bot, walls
-
-UNHELD = "many cannot be held between its turns: it may run 4 processes"
 
 
 def test_limits_that_nothing_enforces(tmp_path: Path) -> None:
@@ -48,22 +42,6 @@ def test_the_level_is_in_the_plan(tmp_path: Path) -> None:
     for words in ([], ["--json"]):
         done = referee(tmp_path, "tournament", "--plan", *words, REFEREE_SANDBOX="")
         assert best_level().value in done.out
-
-
-@walls
-@pytest.mark.parametrize("limit", [None, "processes=1"])
-def test_who_cannot_be_held(tmp_path: Path, limit: str | None) -> None:
-    a_bot(tmp_path / "many", "return ''", processes=4)
-    words = ["--freeze", "--sandbox", "standard", "--games", 2, "--time", "30s", "--seed", "a"]
-    words += ["--limit", limit] if limit else []
-    match = referee(tmp_path, "match", "many", "highest", *words)
-    assert (match.status, UNHELD in match.err) == (0, limit is None), match.err
-    bots = ["--bot", "many", "--bot", "highest"]
-    done = referee(tmp_path, "tournament", *bots, *words, "--out", "t")
-    assert (done.status, UNHELD in done.err, UNHELD in done.out) == (0, *2 * [limit is None])
-    assert json.loads((tmp_path / "t/standings.json").read_text())["not_held"] == (
-        {} if limit else {"many": 4}
-    )
 
 
 def test_a_resumed_tournament_is_refused_in_plain_words(tmp_path: Path) -> None:

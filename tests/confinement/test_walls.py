@@ -12,10 +12,9 @@ from referee.bots.confinement import Confinement
 from referee.bots.confinement.levels import Level
 from referee.bots.confinement.limits import Limits
 from referee.bots.manifest import Bot, find_bot
-from referee.bots.starting import not_held
 from referee.match import BadMatch, play_match
 from referee.record import Record
-from tests.confinement.offered import LEVELS, a_bot, confined, walls
+from tests.confinement.offered import a_bot, confined, walls
 from tests.facts import Naming
 from tests.hostile.pace import PACE
 
@@ -103,45 +102,6 @@ except MemoryError:
 """
     assert notes(a_bot(tmp_path / "much", fill))[0] == str(100 << 20)
     assert notes(a_bot(tmp_path / "less", fill, limits='{memory = "64M"}'))[0] == "refused"
-
-
-@walls
-@pytest.mark.parametrize("level", LEVELS)
-def test_a_bot_stands_still_while_the_other_is_to_move(tmp_path: Path, level: Level) -> None:
-    """A thread that counts all the time does not get on between two turns."""
-    count = """
-import threading, time
-if not hasattr(told, "count"):
-    told.count = 0
-    told.started = time.monotonic()
-    def on():
-        while True:
-            told.count += 1
-            time.sleep(0.001)
-    threading.Thread(target=on, daemon=True).start()
-before, told.before = getattr(told, "before", 0), told.count
-return str(told.count - before)
-"""
-    bot = a_bot(tmp_path / "counts", count)
-    slow = a_bot(tmp_path / "slow", "import time; time.sleep(0.5); return ''")
-
-    def counted(*, freeze: bool) -> int:
-        records: list[Record] = []
-        play_match(
-            *(bot, slow),
-            games=2,
-            time="5s",
-            at_once=1,
-            confinement=Confinement(level=level, freeze=freeze),
-            on_record=records.append,
-        )
-        assert [record.fault for record in records] == [None, None]
-        told = [int(note) for record in records for note in record.notes.values() if note]
-        return max(told)
-
-    # A fifth of a turn: on a machine that is busy, an answer may be heard a while after it came.
-    assert counted(freeze=False) > 100
-    assert counted(freeze=True) < 100
 
 
 def test_freezing_needs_walls_and_turns() -> None:
@@ -356,14 +316,3 @@ while queued < 5000 and libc.sigqueue(os.getpid(), int(signal.SIGRTMIN), None) =
 return f"{0 < queued <= 128} {libc.inotify_init1(0)} {libc.fanotify_init(0, 0)}"
 """
     assert notes(a_bot(tmp_path / "b", hoard))[0] == "True -1 -1"
-
-
-def test_who_can_be_held() -> None:
-    one = Bot(name="one", command=("sh",))
-    four = Bot(name="four", command=("sh",), processes=4)
-    standard = Confinement(level=Level.STANDARD, freeze=True)
-    assert not_held([one, four], standard) == {"four": 4}
-    assert not_held([one, four], replace(standard, limits=Limits(processes=1))) == {}
-    assert not_held([one, four], replace(standard, level=Level.FULL)) == {}
-    assert not_held([one, four], replace(standard, freeze=False)) == {}
-    assert not_held([replace(four, limits={"processes": 1})], standard) == {}

@@ -110,7 +110,6 @@ def standings_from(
         changes=setting.changes,
         left_out=setting.left_out,
         processes=setting.processes,
-        not_held=setting.not_held,
         elsewhere=[row.name for row in setting.bots if _definition(row).elsewhere],
         disqualified=setting.disqualified,
         dropped=setting.dropped,

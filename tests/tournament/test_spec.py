@@ -249,7 +249,7 @@ EXTENDED = (
         ({}, {"limits": {"memory": "1024M"}}, []),
         ({}, {"limits": {"memory": "32M"}}, ["the limit memory was 1G and is 32M"]),
         ({"limits": {"cpu": 5}}, {"limits": {}}, ["the limit cpu was 5 and is 3600"]),
-        ({}, {"freeze": True}, ["freeze was off and is on"]),
+        ({"freeze": False}, {"freeze": True}, ["freeze was off and is on"]),
         ({}, {"expose": ("/usr",)}, ["expose was nothing and is /usr"]),
         (
             {"format": "swiss"},

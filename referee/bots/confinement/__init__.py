@@ -35,8 +35,3 @@ UNCONFINED = Confinement()
 def several_told(name: str, processes: int) -> str:
     """That a bot asked for more than one process. It may have asked for more than its limit."""
     return f"{name} asked for several processes and was let run {processes}"
-
-
-def not_held_told(name: str, processes: int) -> str:
-    """That `freeze` was asked for and does not reach this bot."""
-    return f"{name} cannot be held between its turns: it may run {processes} processes"

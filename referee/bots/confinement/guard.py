@@ -54,6 +54,8 @@ class Guard(Struct, frozen=True, kw_only=True):
     them."""
     one_process: bool = False
     """Whether the filter lets it have no second one."""
+    stopper: bool = False
+    """Whether its processes are stopped together, by one of ours among them."""
     group: str = ""
     """The control group to make for it; empty for none."""
     group_limits: dict[str, int] = {}
@@ -97,6 +99,7 @@ def guard(
         watched_memory=0 if full else limits.memory,
         writable=writable(view),
         one_process=one_process,
+        stopper=confinement.freeze and not one_process and not full,
         group=group,
         group_limits=_group_limits(limits) if full else {},
     )

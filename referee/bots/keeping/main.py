@@ -31,6 +31,8 @@ def main() -> None:
     os.set_inheritable(control, False)
     if orders.walled:
         os.set_inheritable(orders.filter, False)
+    if orders.stopper >= 0:
+        os.set_inheritable(orders.stopper, False)
     wakeup, woken = os.pipe()
     os.set_blocking(woken, False)
     signal.set_wakeup_fd(woken)
@@ -54,11 +56,17 @@ def main() -> None:
         if orders.cores:
             # The bot has the slot's core; its keeper gets out of the way.
             os.sched_setaffinity(0, orders.cores)
-        tell(control, f"started {bot}")
+        stopper = 0
+        if orders.stopper >= 0:
+            from .stopper import start_stopper
+
+            stopper = start_stopper(bot, orders.stopper)
+            os.close(orders.stopper)
+        tell(control, f"started {bot} {stopper}")
         files = Files(bot, orders.places) if orders.places else None
         looks = Watch(orders.memory, outer, bot, files, alone=orders.alone)
         with contextlib.suppress(OSError):
-            ended = watch(control, stderr, wakeup, outer, log, looks, walled=orders.walled)
+            ended = watch(control, stderr, wakeup, (outer, stopper), log, looks, orders.walled)
         if looks.exceeded:
             tell(control, looks.exceeded)
         elif ended and group.ran_out_of_memory():
@@ -87,13 +95,13 @@ def watch(
     control: int,
     stderr: int,
     wakeup: int,
-    bot: int,
+    started: tuple[int, int],
     log: Log,
     looks: Watch,
-    *,
     walled: bool,
 ) -> str:
     """Drain stderr until the bot ends, or is ended, or the referee lets go; how it ended, if so."""
+    outer, stopper = started
     poll = select.poll()
     for fd in (control, stderr, wakeup):
         poll.register(fd, select.POLLIN)
@@ -112,10 +120,12 @@ def watch(
                 try:
                     while True:
                         pid, status = os.waitpid(-1, os.WNOHANG)
-                        if pid == bot:
-                            return told(os.waitstatus_to_exitcode(status), walled=walled)
                         if pid == 0:
                             break
+                        if pid == outer:
+                            return told(os.waitstatus_to_exitcode(status), walled=walled)
+                        if pid == stopper and looks.lost_its_stopper():
+                            return f"signal {signal.SIGKILL}"
                 except ChildProcessError:
                     return "exit 0"
             elif not os.read(control, 64):

@@ -32,6 +32,8 @@ class Orders:
         """Where the bot can write, as it calls it."""
         self.alone = "alone" in given
         """Whether the bot cannot have a second process."""
+        self.stopper = int(given.get("stopper", "-1"))
+        """Where a stopper of the bot's processes gets its orders; without one there is none."""
         self.group = given.get("group", "")
         """The control group to make, with what to write into its files."""
         self.group_limits = pairs(given.get("group_limits", ""))

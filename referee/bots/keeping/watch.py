@@ -35,7 +35,7 @@ class Watch:
         self._due = 0.0
         self._cpu_ns = 0
         self.exceeded = ""
-        """What it had too much of: `memory` or `files`."""
+        """What it had too much of, `memory` or `files`, or what it ended: its `stopper`."""
 
     def wait_ms(self) -> int | None:
         """Until the next look; None for ever."""
@@ -49,6 +49,23 @@ class Watch:
         if ended == f"signal {int(signal.SIGXCPU)}":
             return True
         return ended == f"signal {int(signal.SIGKILL)}" and self._cpu_ns >= limit_s * 10**9
+
+    def lost_its_stopper(self) -> bool:
+        """Whether the bot lives on without the process that stops it; then it is killed. One that
+        has ended takes its stopper along."""
+        try:
+            with open(f"/proc/{self._bot}/stat", "rb") as file:
+                alive = file.read().rpartition(b")")[2].split()[0] not in (b"Z", b"X")
+        except OSError:
+            return False
+        if alive:
+            self.exceeded = "stopper"
+            self._kill()
+        return alive
+
+    def _kill(self) -> None:
+        with contextlib.suppress(OSError):
+            os.kill(self._bot, signal.SIGKILL)  # the rest is swept up in a moment
 
     def look(self) -> bool:
         """If it is time for a look: whether the bot has more than its limits, and was killed."""
@@ -64,8 +81,7 @@ class Watch:
             if has_more(self._limit_kb, pids):
                 self.exceeded = "memory"
         if self.exceeded:
-            with contextlib.suppress(OSError):
-                os.kill(self._bot, signal.SIGKILL)  # the rest is swept up in a moment
+            self._kill()
         now = time.monotonic()
         self._due = now + max(LOOK_S, REST_FACTOR * (now - began))
         return bool(self.exceeded)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from referee.bots.confinement import not_held_told, several_told
+from referee.bots.confinement import several_told
 from referee.ratings.rating import Cycles
 from referee.reports.standings import Cell, Standings, VariantTable
 from referee.reports.tables.cells import one_line, shortened
@@ -85,8 +85,6 @@ def closing_notes(standings: Standings) -> Iterator[str]:
         yield f"The bots ran confined at level {one_line(standings.level)}."
         for bot, number in standings.processes.items():
             yield f"{several_told(one_line(bot), number)}."
-        for bot, number in standings.not_held.items():
-            yield f"{not_held_told(one_line(bot), number)}."
     if standings.elsewhere:
         who = shortened(map(one_line, standings.elsewhere), SHOWN_NAMES)
         yield f"{who} connected from elsewhere and ran confined by nobody here, at level none."

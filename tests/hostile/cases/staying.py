@@ -74,11 +74,7 @@ STAYING = (
         move_ms=CALM_MS,
         levels=Levels(
             full=Expected(outcome="stands still with --freeze", at_most={"hops": 3}),
-            standard=Expected(
-                outcome="burns it: who asks for processes cannot be held",
-                done=("hop off",),
-                at_least={"hops": 4},
-            ),
+            standard=Expected(outcome="stands still with --freeze", at_most={"hops": 3}),
             none=Expected(outcome="burns it", done=("hop off",), at_least={"hops": 4}),
         ),
     ),

@@ -1,0 +1,58 @@
+"""The referee's end of a stopper (keeping/stopper.py): it gives orders and waits for a stop."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import socket
+import time
+from pathlib import Path
+
+from referee.bots.keeping.stopper import GO_ON, STOP
+
+LOOK_MS = 50
+PATIENCE_S = 10.0
+"""A stopper needs a tenth of a millisecond; on a host that stands still, much longer."""
+
+
+class Stopper:
+    """Stops all processes of a bot, and lets them go on."""
+
+    def __init__(self) -> None:
+        self._ours, self._theirs = socket.socketpair()
+        self.pid = 0
+
+    def hand_over(self) -> int:
+        """The descriptor for the keeper. Whoever passes it on closes it."""
+        return self._theirs.detach()
+
+    def order(self, what: signal.Signals) -> None:
+        """SIGSTOP, which is waited for, or SIGCONT. Raises OSError where the stopper has ended."""
+        self._ours.send(STOP if what is signal.SIGSTOP else GO_ON)
+        if what is signal.SIGSTOP:
+            self._await_stop()
+
+    def close(self) -> None:
+        self._ours.close()
+
+    def _await_stop(self) -> None:
+        """A bot that has stopped its stopper has harmed it: the keeper sees it end, and the bot
+        loses by that."""
+        poll = select.poll()
+        poll.register(self._ours, select.POLLIN)
+        give_up = time.monotonic() + PATIENCE_S
+        while not poll.poll(LOOK_MS):
+            if time.monotonic() > give_up or self._is_stopped():
+                with contextlib.suppress(OSError):
+                    os.kill(self.pid, signal.SIGKILL)
+                return
+        self._ours.recv(1)
+
+    def _is_stopped(self) -> bool:
+        try:
+            state = Path(f"/proc/{self.pid}/stat").read_bytes().rpartition(b")")[2].split()[0]
+        except OSError:
+            return False
+        return state in (b"T", b"t")

@@ -1,0 +1,216 @@
+"""While one bot thinks, the other one stands still, whatever it is made of."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from referee.bots.building import built
+from referee.bots.confinement import Confinement
+from referee.bots.confinement.levels import Level
+from referee.bots.manifest import Bot, read_bot
+from referee.bots.process import NO_STOPPER, BotProcess
+from referee.bots.starting import start_bot
+from referee.match import play_match
+from referee.record import Record
+from referee.tournament.confining import at_level
+from referee.tournament.spec import BadSpec, Spec
+from tests.confinement.offered import LEVELS, a_bot, walls
+from tests.waiting import wait_for
+
+CHILDREN = """
+def burn():
+    os.setsid()
+    while True:
+        sum(range(1000))
+for _ in range(20):
+    if os.fork() == 0:
+        if os.fork() == 0:
+            burn()
+        os._exit(0)
+"""
+HOPPERS = """
+import signal
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+def hop():
+    while True:
+        os.setsid()
+        for _ in range(100):
+            sum(range(1000))
+        try:
+            if os.fork():
+                os._exit(0)
+        except OSError:
+            pass
+for _ in range(10):
+    if os.fork() == 0:
+        hop()
+"""
+USED = """
+if not hasattr(told, "used"):
+    told.used = None
+%s
+def used():
+    found = 0
+    for name in os.listdir("/proc"):
+        if name.isdigit() and name != "1":
+            try:
+                with open(f"/proc/{name}/stat", "rb") as file:
+                    fields = file.read().rpartition(b")")[2].split()
+            except OSError:
+                continue
+            found += int(fields[11]) + int(fields[12])
+    return found / os.sysconf("SC_CLK_TCK")
+now = used()
+between = 0.0 if told.used is None else now - told.used
+told.used = used()
+return str(between)
+"""
+"""Its note is what CPU time its processes used since its answer before."""
+SLOW = "import time; time.sleep(0.15); return ''"
+
+
+def used_between_turns(bot: Bot, slow: Bot, confinement: Confinement) -> float:
+    """CPU seconds that a bot used while the other one slept over its moves."""
+    records: list[Record] = []
+    play_match(
+        *(bot, slow),
+        games=2,
+        variant="difference",
+        time="60s",
+        at_once=1,
+        confinement=confinement,
+        on_record=records.append,
+    )
+    assert [record.fault for record in records] == [None, None]
+    seats = [(record, record.players.index(bot.name)) for record in records]
+    return sum(
+        float(record.notes[str(place)])
+        for record, seat in seats
+        for place, (mover, _) in enumerate(record.moves)
+        if mover == seat
+    )
+
+
+@walls
+@pytest.mark.parametrize("level", LEVELS)
+def test_children_do_not_burn_while_the_other_bot_thinks(tmp_path: Path, level: Level) -> None:
+    """Threads are in the hostile cases."""
+    indented = "".join(f"    {line}\n" for line in CHILDREN.splitlines())
+    bot = a_bot(tmp_path / "burns", USED % indented, processes=40)
+    slow = a_bot(tmp_path / "slow", SLOW)
+    free, frozen = (
+        used_between_turns(bot, slow, Confinement(level=level, freeze=freeze))
+        for freeze in (False, True)
+    )
+    assert frozen < free / 2, (frozen, free)
+
+
+def stopped(pids: list[int]) -> bool:
+    for pid in pids:
+        try:
+            stat = Path(f"/proc/{pid}/stat").read_bytes()
+        except OSError:
+            continue
+        if stat.rpartition(b")")[2].split()[0] not in (b"T", b"Z", b"X"):
+            return False
+    return True
+
+
+def in_namespace_of(bot: int) -> list[int]:
+    """Every process in the bot's PID namespace but its first, which is bubblewrap's, and ours."""
+    space = Path(f"/proc/{bot}/ns/pid").readlink()
+    found = []
+    for path in Path("/proc").iterdir():
+        if path.name.isdigit():
+            try:
+                if (path / "ns/pid").readlink() == space:
+                    found.append(int(path.name))
+            except OSError:
+                continue
+    first = min(found)
+    return [pid for pid in found if pid != first]
+
+
+def started(tmp_path: Path, trouble: str) -> BotProcess:
+    """A confined bot of up to 40 processes that makes trouble from its first moment on."""
+    folder = tmp_path / "many"
+    a_bot(folder, "return ''", processes=40)
+    code = (folder / "bot.py").read_text()
+    (folder / "bot.py").write_text(f"import os, sys\n{trouble}\n{code}")
+    frozen = Confinement(level=Level.STANDARD, freeze=True)
+    process = start_bot(built(read_bot(folder), frozen), frozen)
+    process.await_start(60)
+    return process
+
+
+@walls
+@pytest.mark.parametrize("trouble", [CHILDREN, HOPPERS], ids=["children", "hoppers"])
+def test_every_process_is_stopped_at_once(tmp_path: Path, trouble: str) -> None:
+    """Children in sessions of their own, and processes that fork and end all the time."""
+    process = started(tmp_path, trouble)
+    try:
+        assert process.pid is not None
+        assert process.stopper is not None
+        bot, ours = process.pid, process.stopper.pid
+        wait_for(lambda: len(in_namespace_of(bot)) > 8, "the bot's processes")
+        for _ in range(20):
+            process.hold()
+            pids = [pid for pid in in_namespace_of(bot) if pid != ours]
+            # One that was about to end may wake its orphans; so the referee stops them again.
+            wait_for(lambda pids=pids: stopped(pids), "a stop", meanwhile=process.hold)  # type: ignore[misc]
+            assert in_namespace_of(bot)
+            process.release()
+            wait_for(lambda pids=pids: not stopped(pids), "the bot to go on")  # type: ignore[misc]
+    finally:
+        process.close()
+
+
+@walls
+@pytest.mark.parametrize("harm", [signal.SIGKILL, signal.SIGSTOP])
+def test_whoever_harms_its_stopper_is_ended(tmp_path: Path, harm: signal.Signals) -> None:
+    process = started(tmp_path, "")
+    try:
+        assert process.stopper is not None
+        os.kill(process.stopper.pid, harm)
+        process.hold()
+        assert process.how_it_ended(60) == NO_STOPPER
+    finally:
+        process.close()
+
+
+@walls
+def test_a_bot_that_exits_takes_its_stopper_along(tmp_path: Path) -> None:
+    process = started(tmp_path, "sys.exit(3)")
+    try:
+        assert process.exit_status(60) == 3
+        assert process.how_it_ended() != NO_STOPPER
+    finally:
+        process.close()
+
+
+@pytest.mark.parametrize(
+    ("level", "strangers", "think", "asked", "settled"),
+    [
+        (Level.STANDARD, True, "in-turn", None, True),
+        (Level.FULL, True, "in-turn", None, True),
+        (Level.STANDARD, False, "in-turn", None, False),
+        (Level.STANDARD, True, "parallel", None, False),
+        (Level.NONE, True, "in-turn", None, False),
+        (Level.STANDARD, True, "in-turn", False, False),
+        (Level.STANDARD, False, "in-turn", True, True),
+    ],
+)
+def test_when_bots_stand_still_by_default(
+    level: Level, strangers: bool, think: str, asked: bool | None, settled: bool
+) -> None:
+    spec = Spec(name="t", variants=("duel",), think=think, freeze=asked)  # type: ignore[arg-type]
+    assert at_level(spec, level, strangers=strangers).freeze is settled
+
+
+def test_without_walls_nobody_can_be_stopped() -> None:
+    with pytest.raises(BadSpec):
+        at_level(Spec(name="t", variants=("duel",), freeze=True), Level.NONE, strangers=True)
