@@ -12,23 +12,15 @@ from .group import Group
 from .kin import children
 from .orders import Orders
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import ctypes
-
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 
 
-def libc() -> ctypes.CDLL:
-    import ctypes
-
-    return ctypes.CDLL(None, use_errno=True)
-
-
 def prctl(option: int, value: int) -> None:
     if sys.platform == "linux":
-        libc().prctl(option, value, 0, 0, 0)
+        import ctypes
+
+        ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)
 
 
 def start(orders: Orders, group: Group, stderr: int, up: int) -> int:

@@ -10,10 +10,12 @@ Where both have one user, the bot can kill it, and then loses by it.
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import fcntl
 import os
 import signal
 
-from .starting import libc
+from .starting import prctl
 
 CLONE_NEWPID, CLONE_NEWUSER = 0x20000000, 0x10000000
 NS_GET_USERNS = 0xB701
@@ -28,7 +30,7 @@ def start_stopper(bot: int, orders: int) -> int:
     if between == 0:
         try:
             # Else a bot of the same user could go by way of /proc/PID/root into our file system.
-            libc().prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+            prctl(PR_SET_DUMPABLE, 0)
             enter(bot)
             pid = os.fork()
             if pid == 0:
@@ -54,16 +56,12 @@ def enter(bot: int) -> None:
         join(space, CLONE_NEWPID)
     except PermissionError:
         # Not root: the owner of the user namespace has every right inside it.
-        import fcntl
-
         join(fcntl.ioctl(space, NS_GET_USERNS), CLONE_NEWUSER)
         join(space, CLONE_NEWPID)
 
 
 def join(space: int, kind: int) -> None:
-    import ctypes
-
-    if libc().setns(space, kind):
+    if ctypes.CDLL(None, use_errno=True).setns(space, kind):
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
 
