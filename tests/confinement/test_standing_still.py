@@ -98,8 +98,10 @@ def used_between_turns(bot: Bot, slow: Bot, confinement: Confinement) -> float:
 @walls
 @pytest.mark.parametrize("level", LEVELS)
 def test_children_do_not_burn_while_the_other_bot_thinks(tmp_path: Path, level: Level) -> None:
-    """Threads are in the hostile cases."""
-    indented = "".join(f"    {line}\n" for line in CHILDREN.splitlines())
+    """Threads are in the hostile cases. Few children are enough: they burn in the bot's own turn
+    too, and that time is told with the other."""
+    few = CHILDREN.replace("range(20)", "range(3)")
+    indented = "".join(f"    {line}\n" for line in few.splitlines())
     bot = a_bot(tmp_path / "burns", USED % indented, processes=40)
     slow = a_bot(tmp_path / "slow", SLOW)
     free, frozen = (
