@@ -101,9 +101,16 @@ or files counts an access control list. Tools that copy files take this answer f
 UNCOUNTED: Table = {
     "memfd_create": (319, 279),
     "memfd_secret": (447, 447),
+}
+"""Memory that belongs to no process: ENOSYS."""
+PAGES: Table = {
+    "sendfile": (40, 71),
+    "splice": (275, 76),
+    "tee": (276, 77),
     "vmsplice": (278, 75),
 }
-"""Memory that belongs to no process, or to a pipe: ENOSYS."""
+"""Calls that put pages into pipes and sockets without a copy: EINVAL, after which runtimes copy. A
+byte of a page keeps the whole page in memory, also after its file was cut short."""
 QUEUES: Table = {
     "listen": (50, 201),
     "sendmmsg": (307, 269),
@@ -124,7 +131,7 @@ LOOKED_INTO: Mapping[str, tuple[int, int]] = {
     "socketpair": (53, 199),
 }
 """Calls that every bot needs; the filter refuses some of their arguments."""
-TABLES = (REFUSED, ABSENT, ATTRIBUTES, UNCOUNTED, QUEUES, FOR_BUILDS, FORKS, LOOKED_INTO)
+TABLES = (REFUSED, ABSENT, ATTRIBUTES, UNCOUNTED, PAGES, QUEUES, FOR_BUILDS, FORKS, LOOKED_INTO)
 
 CLONE_FILES, CLONE_THREAD = 0x00000400, 0x00010000
 NEW_NAMESPACES = 0x7E020000
@@ -145,8 +152,8 @@ SIGNAL_SETTING = (10,)
 """F_SETSIG of fcntl: a pipe could send SIGCONT to a bot that was stopped."""
 LOCKS = (6, 7, 37, 38)
 """F_SETLK and its kin: the kernel keeps each lock in memory that nobody counts."""
-NOTICES = (1024, 1026)
-"""F_SETLEASE and F_NOTIFY of fcntl: that somebody else opens a file or reads it."""
+NOTICES = (1024, 1026, 1040)
+"""F_SETLEASE, F_NOTIFY and F_SETDELEG of fcntl: that somebody else opens a file or reads it."""
 PIPE_SIZES = (1031,)
 """F_SETPIPE_SZ of fcntl. The kernel counts the sizes of pipes for a whole user."""
 SOL_SOCKET, BUFFERS = 1, (7, 8, 32, 33)
@@ -158,5 +165,5 @@ PROCESS_OPTIONS = (1, 22, 62)
 """Options of prctl: PR_SET_PDEATHSIG could wake a bot that was stopped, PR_SET_SECCOMP keeps
 programs in the kernel, PR_SCHED_CORE keeps everybody else off a core."""
 FIRST_UNKNOWN_OPTION, FIRST_NAMED_OPTION = 78, 0x10000
-"""The filter knows no option of prctl from PR_FUTEX_HASH on, which allocates a gigabyte in one call:
+"""The filter knows no option of prctl from PR_FUTEX_HASH on, which allocates a gigabyte in a call:
 EINVAL, as an older kernel says. Options whose number is a word in ASCII are older."""

@@ -41,6 +41,7 @@ from referee.bots.confinement.calls import (
     MAP_SHARED,
     NEW_NAMESPACES,
     NOTICES,
+    PAGES,
     PIPE_SIZES,
     PROCESS_OPTIONS,
     QUEUES,
@@ -100,6 +101,7 @@ def seccomp_filter(*, one_process: bool, count_memory: bool, build: bool = False
         program += _refuse_all(_numbers(FORKS, column), errno.EPERM)
     if count_memory:
         program += _refuse_all(_numbers(UNCOUNTED, column), errno.ENOSYS)
+        program += _refuse_all(_numbers(PAGES, column), errno.EINVAL)
         program += _refuse_all(_numbers(QUEUES, column), errno.EPERM)
         program += _if_call(call["mmap"], _no_uncounted_maps())
     if not build:
