@@ -181,7 +181,7 @@ def _build_confined(bot: Bot, folder: Path, confinement: Confinement, limit_ms: 
     process = BotProcess(
         (),
         log=log.resolve(),
-        guard=guard((*IN_MEMORY, *bot.build), bot.env, view, inside, one_process=False, locks=True),
+        guard=guard((*IN_MEMORY, *bot.build), bot.env, view, inside, one_process=False, build=True),
     )
     try:
         process.await_start(limit_ms / 1000)

@@ -22,15 +22,15 @@ from tests.confinement.offered import LEVELS, walls
 pytestmark = walls
 
 
-def guarded(script: str, processes: int = 16, *, locks: bool = False) -> Guard:
+def guarded(script: str, processes: int = 16, *, build: bool = False) -> Guard:
     confinement = Confinement(level=Level.STANDARD, limits=replace(LIMITS, processes=processes))
     words = ("sh", "-c", script)
-    return guard(words, {}, View((), "/tmp"), confinement, one_process=False, locks=locks)
+    return guard(words, {}, View((), "/tmp"), confinement, one_process=False, build=build)
 
 
 def test_a_filter_that_lets_too_much_through() -> None:
     assert module._called(*heard_of(guarded(LOCK))) == ""
-    told = module._called(*heard_of(guarded(LOCK, locks=True)))
+    told = module._called(*heard_of(guarded(LOCK, build=True)))
     assert told == "a system call that must be refused was not"
 
 

@@ -2,7 +2,8 @@
 
     levels, limits      what an organiser asks for
     exposing            folders that bots are shown besides, and those that they must not be
-    seccomp, walls      system calls that are refused; what a bot sees of the machine
+    calls, seccomp      system calls that are refused: their numbers, and the program for the kernel
+    walls               what a bot sees of the machine
     identity, cgroups   whom it runs as; what all its processes may use together
     guard               all of it for one process, as the keeper (keeper.py) carries it out
     probe               what this machine can do, found out by trying

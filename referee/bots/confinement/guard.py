@@ -18,7 +18,9 @@ from referee.bots.confinement.seccomp import UnknownMachine, seccomp_filter
 from referee.bots.confinement.walls import HOME, View, search_path, walled, writable
 from referee.mistake import REFUSED, Mistake
 
-OPEN_FILES = 256
+OPEN_FILES, BUILD_FILES = 64, 256
+"""Of a process at a time. An epoll may hold an entry for every number of every open file: entries
+grow with the cube of this limit, and the kernel counts them for a whole user."""
 SIGNALS = 128
 """That wait to be delivered: the kernel counts them for the user, and one bot could have them
 all."""
@@ -69,11 +71,11 @@ def guard(
     confinement: Confinement,
     *,
     one_process: bool = True,
-    locks: bool = False,
+    build: bool = False,
 ) -> Guard:
     """What confines this command; `env` is what its manifest sets. Raises NotConfined.
 
-    `locks` lets it lock files, which no bot has to, and tools that build one do.
+    `build` is for tools that build a bot: they may open more files than a bot, and lock them.
     """
     limits = confinement.limits
     full = confinement.level is Level.FULL
@@ -82,7 +84,7 @@ def guard(
     if bwrap is None:
         raise NotConfined(f"level {confinement.level} needs bubblewrap, and there is no bwrap here")
     try:
-        filter = seccomp_filter(one_process=one_process, count_memory=not full, locks=locks)
+        filter = seccomp_filter(one_process=one_process, count_memory=not full, build=build)
         group = str(bot_group()) if full else ""
     except UnknownMachine as machine:
         raise NotConfined(f"level {confinement.level} has no filter for {machine}") from None
@@ -95,7 +97,7 @@ def guard(
         command=tuple(walled(bwrap, command, inner, view, inside, confinement.expose)),
         filter=filter,
         user=servant(),
-        limits=_resources(limits, full=full),
+        limits=_resources(limits, BUILD_FILES if build else OPEN_FILES, full=full),
         watched_memory=0 if full else limits.memory,
         writable=writable(view),
         one_process=one_process,
@@ -119,12 +121,12 @@ def _environment(
     }
 
 
-def _resources(limits: Limits, *, full: bool) -> dict[str, int]:
+def _resources(limits: Limits, files: int, *, full: bool) -> dict[str, int]:
     wanted = {
         "DATA": limits.memory,
         "CPU": limits.cpu,
         "FSIZE": limits.file_size,
-        "NOFILE": OPEN_FILES,
+        "NOFILE": files,
         "SIGPENDING": SIGNALS,
         "STACK": STACK,
         "CORE": 0,

@@ -8,6 +8,18 @@ ALL_OF_IT = "takes 96 MB, where the program itself stops"
 UP_TO_THE_LIMIT = "gets as much as the limit and no more"
 NOTHING = "gets none of it"
 TREE_KILLED = "all its processes together get as much as the limit"
+GROWN_BY_QUEUES = (
+    *("waiting connections", "descriptors in flight"),
+    *("pages by splice", "pages by sendfile", "pages by tee", "pages by vmsplice"),
+)
+"""What waits in queues is memory that a control group counts."""
+GROWN = (
+    *("access lists", "attributes", "attributes of an open file", "attributes of a link"),
+    *("attributes in a folder", "rules of Landlock", "waiting datagrams", "datagrams of a pair"),
+    *("files of a thread", "files of its own", "policies of pages", "a policy"),
+    *("slots of futexes", "filters", "filters by prctl", "filters of sockets", "larger pipes"),
+    "newer calls",
+)
 SEEN = "is ended (crash) at the next look, twenty a second"
 
 
@@ -187,6 +199,31 @@ MEMORY = (
         confined(
             Expected(outcome="there is no such device", refused=("zero",)),
             none=Expected(outcome=ALL_OF_IT, at_least={"zero": 96}),
+        ),
+    ),
+    Case(
+        numbers=(6,),
+        name="memory, kernel",
+        behaviour="lets the kernel grow: access lists, rules of Landlock, sockets and datagrams in "
+        "queues, pages in pipes, open files of single threads, policies of pages, slots of "
+        "futexes, filters",
+        program="kernel.c",
+        move_ms=CALM_MS,
+        levels=Levels(
+            full=Expected(
+                outcome="what no control group counts is refused; has 64 open files",
+                refused=GROWN,
+                at_most={"open files": 64},
+            ),
+            standard=Expected(
+                outcome="every attempt fails; has 64 open files",
+                refused=(*GROWN, *GROWN_BY_QUEUES),
+                at_most={"open files": 64},
+            ),
+            none=Expected(
+                outcome="may do what the referee's user may do",
+                done=(*GROWN_BY_QUEUES, "waiting datagrams", "files of a thread"),
+            ),
         ),
     ),
 )
