@@ -77,11 +77,6 @@ class Tree:
             raise BadArchive(f"{shown(name)} is no file that comes before its second name")
         return plain
 
-    def drop_link(self, name: str) -> None:
-        """Other links may lead elsewhere without it."""
-        del self.links[name], self._kinds[name]
-        self._ends.clear()
-
     def leads_out(self, link: str) -> bool:
         """Whether a link leads out of the folder, or through more links than the system follows.
 
@@ -91,7 +86,9 @@ class Tree:
 
     def _plain(self, name: str) -> str:
         plain = posixpath.normpath(name)
-        if plain.startswith(("/", "../")) or plain == ".." or "\0" in plain:
+        if "\0" in plain:
+            raise BadArchive(f"{shown(name)} is no name of a file")
+        if plain.startswith(("/", "../")) or plain == "..":
             raise BadArchive(f"{shown(name)} leads out of the folder")
         if plain.count("/") >= self._most_levels:
             raise BadArchive(f"it has more than {self._most_levels} folders within one another")
