@@ -93,7 +93,7 @@ def built(
     """
     if bot.build and bot.folder is not None:
         copy = _copy(bot, confinement, cache, limit_ms, on_build)
-        bot = replace(bot, folder=copy, build=())
+        bot = replace(bot, folder=copy, build=(), is_built=True)
     _must_be_there(bot, bot.command, confinement)
     return bot if confinement.level is Level.NONE else staged(bot, cache)
 

@@ -23,7 +23,8 @@ from pathlib import Path
 from referee.bots.confinement.limits import GIB, show_size
 
 LYING_ABOUT = frozenset({".git", "__pycache__"})
-"""Names that make no difference to what the bot is."""
+"""Names that make no difference to what the bot is. A confined bot does not see them either, but
+for those that its build has made: `__pycache__` holds programs, which Python runs unseen."""
 DIGITS = 32
 """Of a hash: whoever writes both sides finds two that agree in half as many."""
 KINDS = (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK)
@@ -78,6 +79,11 @@ def hash_file(path: Path) -> str:
         if os.fstat(file.fileno()).st_size > MOST_BYTES:
             raise TooMuch(_too_large(), path)
         return hashlib.file_digest(file, "sha256").hexdigest()[:DIGITS]
+
+
+def holds_more(folder: Path) -> bool:
+    """Whether something is in a folder that its hash does not know of. Raises OSError."""
+    return any(path.name in LYING_ABOUT for path, _ in walk(folder))
 
 
 def copy_folder(folder: Path, to: Path) -> None:

@@ -80,6 +80,8 @@ class Bot(Struct, frozen=True, kw_only=True):
     """What makes it ready to run, once (building.py); empty where nothing does, or it has run."""
     folder: Path | None = None
     """Where it runs; None is the current folder."""
+    is_built: bool = False
+    """Whether that folder is what its build has made, and not the one that its hash is of."""
     owns_folder: bool = True
     """Whether that folder is the bot. A command line only runs there, and where it is confined it
     sees no more than the files that it names."""

@@ -18,7 +18,7 @@ from referee.bots.archive import UNPACKER, BadArchive, unpack
 from referee.bots.building import built
 from referee.bots.confinement.identity import servant
 from referee.bots.manifest import BadBot, Bot, read_bot
-from tests.confinement.offered import confined, walls
+from tests.confinement.offered import confined, open_to_all, walls
 
 FOLDER, LINK, SECOND_NAME = tarfile.DIRTYPE, tarfile.SYMTYPE, tarfile.LNKTYPE
 as_root = pytest.mark.skipif(os.getuid() != 0, reason="root alone hands itself to somebody else")
@@ -57,9 +57,7 @@ def everything(folder: Path) -> dict[str, tuple[int, int, float, int]]:
 @pytest.fixture
 def outside(tmp_path: Path) -> Path:
     """A folder with a file, beside the one that archives are unpacked into; anybody may write."""
-    for above in (tmp_path, *tmp_path.parents):
-        if not above.stat().st_mode & stat.S_IXOTH:
-            above.chmod(0o755)
+    open_to_all(tmp_path)
     folder = tmp_path / "outside"
     folder.mkdir(mode=0o777)
     folder.chmod(0o777)
