@@ -24,8 +24,9 @@ from typing import IO
 
 from referee.bots.confinement.identity import servant
 from referee.bots.confinement.limits import MIB, show_size
-from referee.bots.contents import MOST_FILES, MOST_LEVELS, contents, empty
+from referee.bots.contents import MOST_FILES, MOST_LEVELS, contents, empty, plain_file
 from referee.bots.process import told_status
+from referee.bots.unpacking.open_folder import OpenFolder, open_folder
 from referee.bots.unpacking.tree import BadArchive
 
 __all__ = ["BadArchive", "pack", "receive", "unpack"]
@@ -41,22 +42,29 @@ MEMORY = 512 * MIB
 def pack(folder: Path) -> bytes:
     """The content of a bot's folder as a tar file; the same folder gives the same bytes."""
     packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w:", format=tarfile.PAX_FORMAT) as archive:
+    with (
+        tarfile.open(fileobj=packed, mode="w:", format=tarfile.PAX_FORMAT) as archive,
+        open_folder(os.path.realpath(folder)) as top,
+    ):
         for path in contents(folder):
-            here = folder / path
-            info = tarfile.TarInfo(path.as_posix())
-            if here.is_symlink():
-                info.type, info.linkname = tarfile.SYMTYPE, str(here.readlink())
-                archive.addfile(info)
-            elif here.is_dir():
-                info.type, info.mode = tarfile.DIRTYPE, 0o755
-                archive.addfile(info)
-            else:
-                content = here.read_bytes()
-                info.size = len(content)
-                info.mode = 0o755 if here.stat().st_mode & 0o100 else 0o644
-                archive.addfile(info, io.BytesIO(content))
+            _add(archive, top, path.as_posix())
     return packed.getvalue()
+
+
+def _add(archive: tarfile.TarFile, top: OpenFolder, name: str) -> None:
+    info = tarfile.TarInfo(name)
+    mode = top.look(name).st_mode
+    if stat.S_ISLNK(mode):
+        info.type, info.linkname = tarfile.SYMTYPE, str(Path(top.read_link(name)))
+        archive.addfile(info)
+    elif stat.S_ISDIR(mode):
+        info.type, info.mode = tarfile.DIRTYPE, 0o755
+        archive.addfile(info)
+    else:
+        with plain_file(top.open_file(name), name) as file:
+            content = file.read()
+        info.size, info.mode = len(content), 0o755 if mode & 0o100 else 0o644
+        archive.addfile(info, io.BytesIO(content))
 
 
 @contextlib.contextmanager

@@ -48,6 +48,16 @@ class OpenFolder:
         finally:
             os.close(source)
 
+    def look(self, name: str) -> os.stat_result:
+        """What is there; a link is itself."""
+        above, last = self._in(name)
+        return os.stat(last, dir_fd=above, follow_symlinks=False)
+
+    def read_link(self, name: str) -> str:
+        """What a link says."""
+        above, last = self._in(name)
+        return os.readlink(last, dir_fd=above)
+
     def open_file(self, name: str) -> int:
         """The descriptor of a file, to be read. It may be anything but a link."""
         above, last = self._in(name)
