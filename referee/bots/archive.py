@@ -96,21 +96,34 @@ def unpack(file: IO[bytes], folder: Path, most_bytes: int) -> None:
     """All of a file into an empty folder, or nothing. Raises BadArchive, OSError."""
     user = servant()
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    before = os.fstat(fd)
     try:
-        if user is not None:
-            os.fchown(fd, user, user)
-        _run_unpacker(file, fd, most_bytes, user)
-        if user is not None:
-            _take_over(fd, user)
+        with _handed_to(user, fd):
+            _run_unpacker(file, fd, most_bytes, user)
     except BaseException:
         empty(folder)
         raise
     finally:
-        if user is not None:
-            os.fchown(fd, before.st_uid, before.st_gid)
-            os.fchmod(fd, stat.S_IMODE(before.st_mode))
         os.close(fd)
+
+
+@contextlib.contextmanager
+def _handed_to(user: int | None, folder: int) -> Iterator[None]:
+    """For a while, a folder is this user's, if any; what he has made is ours in the end."""
+    if user is None:
+        yield
+        return
+    before = os.fstat(folder)
+    try:
+        os.fchown(folder, user, user)
+    except OSError as error:  # a container that has no such user, or whose root may do little
+        told = f"its folder cannot be handed to user {user}, who unpacks it: {error.strerror}"
+        raise BadArchive(told) from None
+    try:
+        yield
+        _take_over(folder, user)
+    finally:
+        os.fchown(folder, before.st_uid, before.st_gid)
+        os.fchmod(folder, stat.S_IMODE(before.st_mode))
 
 
 def _run_unpacker(file: IO[bytes], folder: int, most_bytes: int, user: int | None) -> None:

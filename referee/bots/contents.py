@@ -94,15 +94,16 @@ def holds_more(folder: Path) -> bool:
     return any(path.name in LYING_ABOUT for path, _ in walk(folder))
 
 
-def copy_folder(folder: Path, to: Path) -> None:
-    """The same content in another, empty place. Raises LeadsOut, OSError."""
+def copy_folder(folder: Path, to: Path, *, links_out: bool = False) -> None:
+    """The same content in another, empty place. Raises OSError, and LeadsOut unless `links_out`
+    lets links lead wherever they lead."""
     tree = Tree(MOST_FILES, MOST_LEVELS)
     with open_folder(os.path.realpath(folder)) as source, open_folder(to) as target:
         for path in contents(folder):
             with _naming(folder / path):
                 _copy(source, path.as_posix(), target, tree)
         for name, where in tree.links.items():
-            if tree.leads_out(name):
+            if not links_out and tree.leads_out(name):
                 raise LeadsOut(str(folder / name))
             target.make_link(name, where)
 

@@ -92,19 +92,21 @@ class _Copies:
     def readable(self, source: Path, *, whole: bool = True) -> Path:
         """A file or a folder, or a copy that the reader may read; one of what its hash is of, if it
         is not to be seen `whole`. Raises OSError, LeadsOut, BadBot."""
-        if whole and (self._reader is None or may_read(source, self._reader)):
+        seen = self._reader is None or may_read(source, self._reader)
+        if whole and seen:
             return source
         try:
-            return self._copied(source)
+            # What could be seen as it is may have links to the system: only names are left out.
+            return self._copied(source, "as-hashed" if seen else "to-read", links_out=seen)
         except BaseException:
             for name in self._made:
                 forget(self.cache, name)
             raise
 
-    def _copied(self, source: Path) -> Path:
+    def _copied(self, source: Path, why: str, *, links_out: bool) -> Path:
         def make(folder: Path) -> None:
             if source.is_dir():
-                copy_folder(source, folder)
+                copy_folder(source, folder, links_out=links_out)
             else:
                 copy_file(source, folder / source.name)
             copied = hash_folder(folder) if source.is_dir() else hash_file(folder / source.name)
@@ -115,7 +117,7 @@ class _Copies:
 
         who = self._bot.name
         content = hash_folder(source) if source.is_dir() else hash_file(source)
-        name = f"{who[:SHOWN_NAME]}-{content}-to-read"
+        name = f"{who[:SHOWN_NAME]}-{content}-{why}"
         if not is_kept(self.cache, name):
             self._made.append(name)
         folder = kept(self.cache, name, make, wait_ms=WAIT_MS, who=who, reader=self._reader)

@@ -220,6 +220,20 @@ def test_it_is_the_bots_user_who_unpacks(tmp_path: Path) -> None:
     assert told == {servant(): [b"error", b"13"], 0: [b"done"]}
 
 
+@as_root
+def test_where_there_is_no_such_user(tmp_path: Path) -> None:
+    """In a namespace of users that has one alone, who is root there and there alone."""
+    script = (
+        "import io, sys; from pathlib import Path; from referee.bots.archive import *\n"
+        "try: unpack(io.BytesIO(bytes(1024)), Path(sys.argv[1]), 1000)\n"
+        "except BadArchive as bad: print(bad)"
+    )
+    words = ["unshare", "--map-root-user", sys.executable, "-c", script, str(tmp_path)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert f"cannot be handed to user {servant()}" in done.stdout, done.stderr
+    assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o700
+
+
 def test_it_has_a_deadline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "WITHIN_S", 0.0)
     with pytest.raises(BadArchive, match="it cannot be unpacked within 0 s"):

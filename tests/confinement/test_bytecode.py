@@ -61,6 +61,18 @@ def test_nor_what_lies_in_its_repository(tmp_path: Path) -> None:
 
 
 @walls
+def test_links_to_the_system_stay(tmp_path: Path) -> None:
+    """A folder that has Python's own environment in it, for one."""
+    python = shutil.which("python3", path=search_path())
+    assert python is not None
+    two_faced(tmp_path / "b")
+    (tmp_path / "b" / "python").symlink_to(python)
+    manifest = tmp_path / "b" / "bot.toml"
+    manifest.write_text(manifest.read_text().replace('"python3"', '"./python"'))
+    assert set(notes(read_bot(tmp_path / "b"))) == {"source bot.py,bot.toml,plan.py,python"}
+
+
+@walls
 def test_what_a_build_compiles_is_run(tmp_path: Path) -> None:
     """It is made of what the hash is of."""
     build = '["python3", "-m", "compileall", "-q", "."]'
