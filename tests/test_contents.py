@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import socket
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from referee.bots import archive
 from referee.bots import contents as module
+from referee.bots.archive import pack
 from referee.bots.building import BuildFailed, built
-from referee.bots.contents import TooMuch, contents, hash_folder, remove
+from referee.bots.contents import TooMuch, contents, copy_folder, hash_folder, remove
 from referee.bots.manifest import BadBot, find_bot, read_bot
 from tests.confinement.offered import confined, walls
 
@@ -68,8 +71,20 @@ def test_a_manifest_that_is_no_text(tmp_path: Path) -> None:
         read_bot(folder)
     (folder / "bot.toml").unlink()
     os.mkfifo(folder / "bot.toml")
-    with pytest.raises(BadBot, match=r"bot\.toml: no plain file$"):
+    with pytest.raises(BadBot, match=NO_PLAIN_FILE):
         read_bot(folder)
+
+
+def test_a_manifest_that_lies_elsewhere(tmp_path: Path) -> None:
+    """Its content would not be in the bot's hash."""
+    folder = a_bot(tmp_path / "b")
+    (folder / "bot.toml").rename(tmp_path / "bot.toml")
+    (folder / "bot.toml").symlink_to("../bot.toml")
+    with pytest.raises(BadBot, match=NO_PLAIN_FILE):
+        read_bot(folder)
+
+
+NO_PLAIN_FILE = r"bot\.toml: no plain file$"
 
 
 def test_many_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,6 +131,34 @@ def test_a_build_that_makes_a_pipe(tmp_path: Path) -> None:
     bot = read_bot(a_bot(tmp_path / "b", 'build = ["mkfifo", "way"]'))
     with pytest.raises(BuildFailed, match=f"{NOT_KEPT}: way in it is a pi"):
         built(bot, cache=tmp_path / "cache")
+
+
+@pytest.mark.parametrize(
+    "read", [hash_folder, pack, lambda folder: copy_folder(folder, Path("copy"))]
+)
+def test_a_link_that_its_owner_puts_on_the_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read: Callable[[Path], object]
+) -> None:
+    """After the names are known, and before the files are read."""
+    folder = a_bot(tmp_path / "b")
+    (folder / "sub").mkdir()
+    (folder / "sub" / "file").write_text("its own")
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "secret" / "file").write_text("not its own")
+    (tmp_path / "copy").mkdir()
+    monkeypatch.chdir(tmp_path)
+    names = contents(folder)
+
+    def too_late(_: Path) -> list[Path]:
+        (folder / "sub").rename(tmp_path / "moved")
+        (folder / "sub").symlink_to(tmp_path / "secret")
+        return names
+
+    monkeypatch.setattr(module, "contents", too_late)
+    monkeypatch.setattr(archive, "contents", too_late)
+    with pytest.raises(OSError):  # noqa: PT011  # of several kinds
+        read(folder)
+    assert not (tmp_path / "copy" / "sub" / "file").exists()
 
 
 NOT_KEPT = "the build made what cannot be kept"

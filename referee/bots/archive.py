@@ -1,8 +1,8 @@
 """Folders as archives: packed, and, where they come from a stranger, taken in with care.
 
-Files, folders and links that stay inside the folder are taken, and nothing else: no name that leads
-out, no device, no owner, no bit beyond "may be run". Links are made last, so that no file is ever
-written through one.
+All of an archive is judged before anything of it is made (unpacking/), by a process of its own
+(unpacker.py): where root unpacks, that process is the bots' user, as is the build that wrote the
+archive. What it has made is handed to root in the end.
 """
 
 from __future__ import annotations
@@ -10,45 +10,61 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import posixpath
 import select
+import shutil
 import stat
+import subprocess
+import sys
 import tarfile
 import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, cast
+from typing import IO
 
-from referee.bots.contents import MOST_FILES, MOST_LEVELS, contents
+from referee.bots.confinement.identity import servant
+from referee.bots.confinement.limits import MIB, show_size
+from referee.bots.contents import MOST_FILES, MOST_LEVELS, contents, empty, plain_file
+from referee.bots.process import told_status
+from referee.bots.unpacking.open_folder import OpenFolder, open_folder
+from referee.bots.unpacking.tree import BadArchive
+
+__all__ = ["BadArchive", "pack", "receive", "unpack"]
 
 PIECE = 64 * 1024
-MOST_AT_ONCE = 1024 * 1024
-
-
-class BadArchive(Exception):
-    """An archive that is not taken; the message says why."""
+UNPACKER = Path(__file__).with_name("unpacker.py")
+WITHIN_S = 300.0
+"""What unpacking may take: two gigabytes on a slow disk."""
+MEMORY = 512 * MIB
+"""Far more than the names of a hundred thousand files take."""
 
 
 def pack(folder: Path) -> bytes:
     """The content of a bot's folder as a tar file; the same folder gives the same bytes."""
     packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w:", format=tarfile.PAX_FORMAT) as archive:
+    with (
+        tarfile.open(fileobj=packed, mode="w:", format=tarfile.PAX_FORMAT) as archive,
+        open_folder(os.path.realpath(folder)) as top,
+    ):
         for path in contents(folder):
-            here = folder / path
-            info = tarfile.TarInfo(path.as_posix())
-            if here.is_symlink():
-                info.type, info.linkname = tarfile.SYMTYPE, str(here.readlink())
-                archive.addfile(info)
-            elif here.is_dir():
-                info.type, info.mode = tarfile.DIRTYPE, 0o755
-                archive.addfile(info)
-            else:
-                content = here.read_bytes()
-                info.size = len(content)
-                info.mode = 0o755 if here.stat().st_mode & 0o100 else 0o644
-                archive.addfile(info, io.BytesIO(content))
+            _add(archive, top, path.as_posix())
     return packed.getvalue()
+
+
+def _add(archive: tarfile.TarFile, top: OpenFolder, name: str) -> None:
+    info = tarfile.TarInfo(name)
+    mode = top.look(name).st_mode
+    if stat.S_ISLNK(mode):
+        info.type, info.linkname = tarfile.SYMTYPE, str(Path(top.read_link(name)))
+        archive.addfile(info)
+    elif stat.S_ISDIR(mode):
+        info.type, info.mode = tarfile.DIRTYPE, 0o755
+        archive.addfile(info)
+    else:
+        with plain_file(top.open_file(name), name) as file:
+            content = file.read()
+        info.size, info.mode = len(content), 0o755 if mode & 0o100 else 0o644
+        archive.addfile(info, io.BytesIO(content))
 
 
 @contextlib.contextmanager
@@ -77,89 +93,87 @@ def receive(fd: int, within_s: float, most_bytes: int) -> Iterator[IO[bytes] | N
 
 
 def unpack(file: IO[bytes], folder: Path, most_bytes: int) -> None:
-    """Into an empty folder. Raises BadArchive, OSError."""
+    """All of a file into an empty folder, or nothing. Raises BadArchive, OSError."""
+    user = servant()
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
-        with tarfile.open(fileobj=cast(IO[bytes], _Sips(file)), mode="r:") as archive:
-            taken = _Taken(folder, most_bytes)
-            for member in archive:
-                taken.take(archive, member)
-        taken.link()
-    except (BadArchive, OSError):
+        with _handed_to(user, fd):
+            _run_unpacker(file, fd, most_bytes, user)
+    except BaseException:
+        empty(folder)
         raise
-    except Exception as error:  # whatever a crafted header makes of the reader
-        raise BadArchive(f"it cannot be read: {type(error).__name__}") from None
+    finally:
+        os.close(fd)
 
 
-class _Sips:
-    """A file of which nobody takes much at once: a header may claim any length."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-        self.tell, self.seek, self.close = file.tell, file.seek, file.close
-
-    def read(self, size: int = -1) -> bytes:
-        if not 0 <= size <= MOST_AT_ONCE:
-            raise BadArchive("a header in it is too long")
-        return self._file.read(size)
-
-
-class _Taken:
-    """What has been taken of an archive so far."""
-
-    def __init__(self, folder: Path, most_bytes: int) -> None:
-        self._folder = folder
-        self._bytes_left = most_bytes
-        self._files_left = MOST_FILES
-        self._links: list[tuple[Path, str]] = []
-
-    def take(self, archive: tarfile.TarFile, member: tarfile.TarInfo) -> None:
-        self._files_left -= 1
-        if self._files_left < 0:
-            raise BadArchive(f"it has more than {MOST_FILES} files")
-        name = _inside(member.name)
-        target = self._folder / name
-        if member.isdir():
-            if name != ".":
-                target.mkdir(exist_ok=True)
-                target.chmod(0o755)
-        elif member.issym():
-            self._links.append((target, member.linkname))
-        elif member.islnk():
-            source = self._folder / _inside(member.linkname)
-            if not stat.S_ISREG(source.lstat().st_mode):
-                raise BadArchive(f"{member.name} is a link to what is no file")
-            target.hardlink_to(source)
-        elif member.isreg() and not member.issparse():
-            self._write(archive, member, target)
-        else:
-            raise BadArchive(f"{member.name} is no plain file, folder or link")
-
-    def link(self) -> None:
-        """Make the links, last of all, and see that none leads out."""
-        for target, where in self._links:
-            target.symlink_to(where)
-        root = os.path.realpath(self._folder)
-        for target, _ in self._links:
-            if not os.path.realpath(target).startswith(root + os.sep):
-                raise BadArchive(f"{target.name} leads out of the folder")
-
-    def _write(self, archive: tarfile.TarFile, member: tarfile.TarInfo, target: Path) -> None:
-        self._bytes_left -= member.size
-        if self._bytes_left < 0:
-            raise BadArchive("its files are too large together")
-        content = archive.extractfile(member)
-        if content is None:
-            raise BadArchive(f"{member.name} cannot be read")
-        with target.open("xb") as out:
-            while piece := content.read(PIECE):
-                out.write(piece)
-        target.chmod(0o755 if member.mode & 0o100 else 0o644)
+@contextlib.contextmanager
+def _handed_to(user: int | None, folder: int) -> Iterator[None]:
+    """For a while, a folder is this user's, if any; what he has made is ours in the end."""
+    if user is None:
+        yield
+        return
+    before = os.fstat(folder)
+    try:
+        os.fchown(folder, user, user)
+    except OSError as error:  # a container that has no such user, or whose root may do little
+        told = f"its folder cannot be handed to user {user}, who unpacks it: {error.strerror}"
+        raise BadArchive(told) from None
+    try:
+        yield
+        _take_over(folder, user)
+    finally:
+        os.fchown(folder, before.st_uid, before.st_gid)
+        os.fchmod(folder, stat.S_IMODE(before.st_mode))
 
 
-def _inside(name: str) -> str:
-    plain = posixpath.normpath(name)
-    if plain.startswith(("/", "../")) or plain == ".." or "\0" in plain:
-        raise BadArchive(f"{name} leads out of the folder")
-    if plain.count("/") >= MOST_LEVELS:
-        raise BadArchive(f"it has more than {MOST_LEVELS} folders within one another")
-    return plain
+def _run_unpacker(file: IO[bytes], folder: int, most_bytes: int, user: int | None) -> None:
+    orders = [f"folder={folder}", f"bytes={most_bytes}", f"memory={MEMORY}"]
+    orders += [f"names={MOST_FILES}", f"levels={MOST_LEVELS}"]
+    if user is not None:
+        orders.append(f"user={user}")
+    try:
+        with _on_disk(file) as archive:
+            done = subprocess.run(
+                [sys.executable, "-I", "-S", str(UNPACKER), *orders],
+                stdin=archive,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env={"LANG": "C.UTF-8"},
+                pass_fds=[folder],
+                start_new_session=True,
+                timeout=WITHIN_S,
+                check=False,
+            )
+    except subprocess.TimeoutExpired:
+        raise BadArchive(f"it cannot be unpacked within {WITHIN_S:g} s") from None
+    word, _, rest = done.stdout.decode().partition(" ")
+    if word == "bad":
+        raise BadArchive(rest)
+    if word == "error":
+        number, _, name = rest.partition(" ")
+        raise OSError(int(number), os.strerror(int(number)), name)
+    if word != "done":
+        how, memory = told_status(done.returncode), show_size(MEMORY)
+        raise BadArchive(f"the process that unpacks it {how}; it may have {memory} of memory")
+
+
+@contextlib.contextmanager
+def _on_disk(file: IO[bytes]) -> Iterator[IO[bytes]]:
+    """A file that another process can read."""
+    if not isinstance(file, io.BytesIO):
+        yield file
+        return
+    with tempfile.TemporaryFile() as copy:
+        shutil.copyfileobj(file, copy)
+        copy.flush()
+        yield copy
+
+
+def _take_over(folder: int, user: int) -> None:
+    """Make what this user has unpacked our own: no bot of his may change it any more."""
+    for _, folders, files, here in os.fwalk(".", dir_fd=folder):
+        for name in (*folders, *files):
+            info = os.stat(name, dir_fd=here, follow_symlinks=False)
+            if info.st_uid not in (user, os.geteuid()):
+                raise BadArchive("somebody else has put files where it was unpacked")
+            os.chown(name, os.geteuid(), os.getegid(), dir_fd=here, follow_symlinks=False)

@@ -29,7 +29,7 @@ from referee.bots.confinement.guard import guard
 from referee.bots.confinement.identity import servant
 from referee.bots.confinement.levels import Level
 from referee.bots.confinement.limits import BUILD_LIMITS
-from referee.bots.confinement.walls import BOT_FOLDER, View
+from referee.bots.confinement.walls import BOT_FOLDER, SHELL, View, system_program
 from referee.bots.contents import (
     LeadsOut,
     NoBots,
@@ -47,12 +47,17 @@ from referee.clock import DEFAULT_BUILD_MS, show_ms
 
 SHOWN_LINES = 20
 """Of the output of a failed build; all of it is in its log."""
-TO_STDERR = ("sh", "-c", 'exec "$@" >&2', "sh")
+TO_STDERR = (SHELL, "-c", 'exec "$@" >&2', "sh")
 """The keeper keeps what goes to stderr, and compilers write to either."""
 SOURCE = "/source"
 """Where a confined build finds the bot's folder."""
-IN_MEMORY = ("sh", "-c", f'cp -R {SOURCE}/. . && "$@" >&2 && exec tar -cf - .', "sh")
-"""Copy, build, and hand out what there is then."""
+IN_MEMORY = (
+    "{cp} -R {source}/. . && "
+    '( while [ "$1" != -- ]; do export "$1"; shift; done; shift; "$@" ) >&2 && '
+    "exec {tar} -cf - ."
+)
+"""Copy, build, and hand out what there is then. The bot's variables are for the build alone: with
+its PATH, what copies and packs would be its own."""
 BUILD, PACKING = "the build", "tar, which packs what the build made,"
 """Whatever can fail."""
 STATUS_S = 5.0
@@ -88,7 +93,7 @@ def built(
     """
     if bot.build and bot.folder is not None:
         copy = _copy(bot, confinement, cache, limit_ms, on_build)
-        bot = replace(bot, folder=copy, build=())
+        bot = replace(bot, folder=copy, build=(), is_built=True)
     _must_be_there(bot, bot.command, confinement)
     return bot if confinement.level is Level.NONE else staged(bot, cache)
 
@@ -181,7 +186,7 @@ def _build_confined(bot: Bot, folder: Path, confinement: Confinement, limit_ms: 
     process = BotProcess(
         (),
         log=log.resolve(),
-        guard=guard((*IN_MEMORY, *bot.build), bot.env, view, inside, one_process=False, build=True),
+        guard=guard(_in_memory(bot), {}, view, inside, one_process=False, build=True),
     )
     try:
         process.await_start(limit_ms / 1000)
@@ -202,6 +207,12 @@ def _build_confined(bot: Bot, folder: Path, confinement: Confinement, limit_ms: 
         raise BuildFailed(f"{bot.name}: the build made what cannot be kept: {bad}") from None
     finally:
         process.close()
+
+
+def _in_memory(bot: Bot) -> tuple[str, ...]:
+    script = IN_MEMORY.format(cp=system_program("cp"), tar=system_program("tar"), source=SOURCE)
+    variables = (f"{name}={value}" for name, value in bot.env.items())
+    return (SHELL, "-c", script, "sh", *variables, "--", *bot.build)
 
 
 def _copy_content(bot: Bot, folder: Path) -> None:

@@ -3,6 +3,9 @@
 A link counts as what it says, not as what it leads to: what is inside the folder is seen in its own
 place, and what is outside is not the bot's.
 
+Whoever owns the folder may put links into it while it is read: none is followed on the way to a
+name, so that nothing from elsewhere is taken for the bot's.
+
 What strangers hand in is bounded: it is looked at before anything of it is read, and a folder that
 is too deep, too large or too full is no bot's.
 """
@@ -21,9 +24,12 @@ from io import BufferedReader
 from pathlib import Path
 
 from referee.bots.confinement.limits import GIB, show_size
+from referee.bots.unpacking.open_folder import OpenFolder, open_folder
+from referee.bots.unpacking.tree import Kind, Tree
 
 LYING_ABOUT = frozenset({".git", "__pycache__"})
-"""Names that make no difference to what the bot is."""
+"""Names that make no difference to what the bot is. A confined bot does not see them either, but
+for those that its build has made: `__pycache__` holds programs, which Python runs unseen."""
 DIGITS = 32
 """Of a hash: whoever writes both sides finds two that agree in half as many."""
 KINDS = (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK)
@@ -66,35 +72,62 @@ class Special(NoBots):
 def hash_folder(folder: Path) -> str:
     """Of every name, every byte, and what may be run. Raises OSError."""
     digest = hashlib.sha256()
-    for path in contents(folder):
-        for part in (os.fsencode(path), _mark(folder / path)):
-            digest.update(len(part).to_bytes(8, "big") + part)
+    with open_folder(os.path.realpath(folder)) as top:
+        for path in contents(folder):
+            with _naming(folder / path):
+                mark = _mark(top, path.as_posix())
+            for part in (os.fsencode(path), mark):
+                digest.update(len(part).to_bytes(8, "big") + part)
     return digest.hexdigest()[:DIGITS]
 
 
 def hash_file(path: Path) -> str:
     """Of every byte. Raises OSError."""
-    with _plain_file(path) as file:
+    with _opened(path) as file:
         if os.fstat(file.fileno()).st_size > MOST_BYTES:
             raise TooMuch(_too_large(), path)
         return hashlib.file_digest(file, "sha256").hexdigest()[:DIGITS]
 
 
-def copy_folder(folder: Path, to: Path) -> None:
-    """The same content in another, empty place. Raises LeadsOut, OSError."""
-    root = os.path.realpath(folder)
-    for path in contents(folder):
-        source, target = folder / path, to / path
-        kind = _kind(source)
-        if kind == stat.S_IFLNK:
-            where = source.readlink()
-            if where.is_absolute() or not _within(root, os.path.realpath(source)):
-                raise LeadsOut(str(source))
-            target.symlink_to(where)
-        elif kind == stat.S_IFDIR:
-            target.mkdir()
-        else:
-            copy_file(source, target)
+def holds_more(folder: Path) -> bool:
+    """Whether something is in a folder that its hash does not know of. Raises OSError."""
+    return any(path.name in LYING_ABOUT for path, _ in walk(folder))
+
+
+def copy_folder(folder: Path, to: Path, *, links_out: bool = False) -> None:
+    """The same content in another, empty place. Raises OSError, and LeadsOut unless `links_out`
+    lets links lead wherever they lead."""
+    tree = Tree(MOST_FILES, MOST_LEVELS)
+    with open_folder(os.path.realpath(folder)) as source, open_folder(to) as target:
+        for path in contents(folder):
+            with _naming(folder / path):
+                _copy(source, path.as_posix(), target, tree)
+        for name, where in tree.links.items():
+            if not links_out and tree.leads_out(name):
+                raise LeadsOut(str(folder / name))
+            target.make_link(name, where)
+
+
+def _copy(source: OpenFolder, name: str, target: OpenFolder, tree: Tree) -> None:
+    """One file or folder; a link is left to the tree, which judges it."""
+    kind = stat.S_IFMT(source.look(name).st_mode)
+    if kind == stat.S_IFLNK:
+        tree.add(name, Kind.LINK, str(Path(source.read_link(name))))
+    elif kind == stat.S_IFDIR:
+        tree.add(name, Kind.FOLDER)
+        target.make_folder(name)
+    else:
+        _copy_content(plain_file(source.open_file(name), name), target.make_file(name))
+
+
+@contextlib.contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Let an error name the whole path."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = str(path)
+        raise
 
 
 def empty(folder: Path) -> None:
@@ -169,29 +202,40 @@ def walk(folder: Path, but: frozenset[str] = frozenset()) -> Iterator[tuple[Path
 
 def copy_file(source: Path, target: Path) -> None:
     """Whoever owns the folder may put a link in place of a file meanwhile: it is not followed."""
-    with _plain_file(source) as file, target.open("xb") as out:
+    with open_folder(os.path.realpath(target.parent)) as folder:
+        _copy_content(_opened(source), folder.make_file(target.name))
+
+
+def _copy_content(file: BufferedReader, to: int) -> None:
+    """And what others may do with it."""
+    with file, os.fdopen(to, "wb") as out:
         shutil.copyfileobj(file, out)
-        mode = os.fstat(file.fileno()).st_mode
-    target.chmod(stat.S_IMODE(mode) & 0o777)
+        out.flush()
+        os.fchmod(to, stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o777)
 
 
-def _plain_file(path: Path) -> BufferedReader:
-    """Open, and no link. Raises OSError."""
+def _opened(path: Path) -> BufferedReader:
+    """A file, and no link. Raises OSError."""
     fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    return plain_file(fd, str(path))
+
+
+def plain_file(fd: int, name: str) -> BufferedReader:
+    """Raises OSError where something else was opened."""
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
-        raise OSError(errno.EINVAL, "it is no file any more", str(path))
+        raise OSError(errno.EINVAL, "it is no file any more", name)
     return os.fdopen(fd, "rb")
 
 
-def _mark(path: Path) -> bytes:
-    """What is at a path, in bytes that differ where it does."""
-    kind = _kind(path)
+def _mark(top: OpenFolder, name: str) -> bytes:
+    """What is at a name, in bytes that differ where it does."""
+    kind = stat.S_IFMT(top.look(name).st_mode)
     if kind == stat.S_IFLNK:
-        return b"link " + os.fsencode(path.readlink())
+        return b"link " + os.fsencode(Path(top.read_link(name)))
     if kind == stat.S_IFDIR:
         return b"folder"
-    with _plain_file(path) as file:
+    with plain_file(top.open_file(name), name) as file:
         content = hashlib.file_digest(file, "sha256").digest()
         mode = os.fstat(file.fileno()).st_mode
     return (b"program " if mode & stat.S_IXUSR else b"file ") + content
@@ -199,10 +243,6 @@ def _mark(path: Path) -> bytes:
 
 def _kind(path: Path) -> int:
     return stat.S_IFMT(path.lstat().st_mode)
-
-
-def _within(root: str, path: str) -> bool:
-    return path == root or path.startswith(root + os.sep)
 
 
 def _too_large() -> str:

@@ -26,6 +26,7 @@ PYTHON = "python3"
 """The one program that every installation has."""
 STDIO, ZMQ = "stdio", "zmq"
 """How a bot talks to the referee: over its standard input and output, or over ZeroMQ."""
+NO_PLAIN_FILE = "no plain file"
 LARGEST = 1_000_000
 """Bytes of a manifest."""
 TEXT, WHOLE, WORDS = "text in quotes", "a whole number", "a list of texts"
@@ -80,6 +81,8 @@ class Bot(Struct, frozen=True, kw_only=True):
     """What makes it ready to run, once (building.py); empty where nothing does, or it has run."""
     folder: Path | None = None
     """Where it runs; None is the current folder."""
+    is_built: bool = False
+    """Whether that folder is what its build has made, and not the one that its hash is of."""
     owns_folder: bool = True
     """Whether that folder is the bot. A command line only runs there, and where it is confined it
     sees no more than the files that it names."""
@@ -253,10 +256,13 @@ def _text(path: Path) -> str:
 
     The file may have become something else since it was looked at.
     """
-    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if path.is_symlink():
+        # The bot's hash knows what a link says, and not what is there.
+        raise OSError(errno.EINVAL, NO_PLAIN_FILE)
+    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(fd, "rb") as file:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
-            raise OSError(errno.EINVAL, "no plain file")
+            raise OSError(errno.EINVAL, NO_PLAIN_FILE)
         data = file.read(LARGEST + 1)
     if len(data) > LARGEST:
         raise OSError(errno.EFBIG, f"larger than {LARGEST} bytes, so no manifest")

@@ -1,8 +1,9 @@
 """What a confined bot sees of its own files, in a place where it may read them.
 
-A bot's folder is seen as it is. Of a bot that is a command line, the files and folders are seen
-that the command names, each under its own path, and nothing else of where it stands. What the user
-that bots are handed to may not read is seen in a copy.
+A bot's folder is seen as its hash knows it: where something else lies in it, a copy without that is
+seen. Of a bot that is a command line, the files and folders are seen that the command names, each
+under its own path, and nothing else of where it stands. What the user that bots are handed to may
+not read is seen in a copy.
 """
 
 from __future__ import annotations
@@ -22,9 +23,10 @@ from referee.bots.contents import (
     copy_folder,
     hash_file,
     hash_folder,
+    holds_more,
     open_up,
 )
-from referee.bots.manifest import BadBot, Bot
+from referee.bots.manifest import BadBot, Bot, is_sample
 
 SYSTEM = ("/usr/", "/bin/", "/sbin/", "/lib", "/proc/", "/sys/", "/dev/")
 """What every bot sees, or none."""
@@ -34,12 +36,12 @@ WAIT_MS = 60_000
 def staged(bot: Bot, cache: Path | None = None) -> Bot:
     """The bot with all that is its own where it can read it. Raises BadBot."""
     reader = servant()
-    copies = None if reader is None else _Copies(bot, readable_cache(cache, reader), reader)
+    copies = _Copies(bot, readable_cache(cache, reader), reader)
     try:
         if bot.folder is None or not bot.owns_folder:
             return replace(bot, sees=_named_files(bot, copies))
-        if copies is not None:
-            return replace(bot, folder=copies.readable(bot.folder))
+        whole = bot.is_built or is_sample(bot) or not holds_more(bot.folder)
+        return replace(bot, folder=copies.readable(bot.folder, whole=whole))
     except LeadsOut as link:
         raise BadBot(
             f"{link}: a link that leads out of the bot's folder; a confined bot sees what is inside"
@@ -47,9 +49,8 @@ def staged(bot: Bot, cache: Path | None = None) -> Bot:
     except NoBots as no:
         raise BadBot(f"{bot.name}: {no.filename}: {no.strerror}") from None
     except OSError as error:
-        where = "" if copies is None else f" to {copies.cache}"
-        raise BadBot(f"{bot.name}: cannot be copied{where}: {error.strerror}") from None
-    return bot
+        told = f"cannot be copied to {copies.cache}: {error.strerror}"
+        raise BadBot(f"{bot.name}: {told}") from None
 
 
 def view_of(bot: Bot) -> View:
@@ -59,7 +60,7 @@ def view_of(bot: Bot) -> View:
     return View(bot.sees, str(bot.folder or Path.cwd()))
 
 
-def _named_files(bot: Bot, copies: _Copies | None) -> tuple[tuple[str, str], ...]:
+def _named_files(bot: Bot, copies: _Copies) -> tuple[tuple[str, str], ...]:
     seen: dict[str, str] = {}
     here = bot.folder or Path.cwd()
     for place, word in enumerate(bot.command):
@@ -67,7 +68,7 @@ def _named_files(bot: Bot, copies: _Copies | None) -> tuple[tuple[str, str], ...
         if (place == 0 and "/" not in word) or str(path).startswith(SYSTEM) or not _is_there(path):
             continue
         source = path.resolve()
-        seen[str(path)] = str(source if copies is None else copies.readable(source))
+        seen[str(path)] = str(copies.readable(source))
     return tuple((source, inside) for inside, source in seen.items())
 
 
@@ -79,40 +80,44 @@ def _is_there(path: Path) -> bool:
 
 
 class _Copies:
-    """Of what the user that bots are handed to may not read. One that fails leaves none behind."""
+    """Of what is not to be seen as it is. One that fails leaves none behind."""
 
-    def __init__(self, bot: Bot, cache: Path, reader: int) -> None:
+    def __init__(self, bot: Bot, cache: Path, reader: int | None) -> None:
+        """`reader` is the user that bots are handed to; None where they keep the referee's own."""
         self._bot = bot
         self.cache = cache
         self._reader = reader
         self._made: list[str] = []
 
-    def readable(self, source: Path) -> Path:
-        """A file or a folder, or a copy of it that the reader may read. Raises OSError, LeadsOut,
-        BadBot."""
-        if may_read(source, self._reader):
+    def readable(self, source: Path, *, whole: bool = True) -> Path:
+        """A file or a folder, or a copy that the reader may read; one of what its hash is of, if it
+        is not to be seen `whole`. Raises OSError, LeadsOut, BadBot."""
+        seen = self._reader is None or may_read(source, self._reader)
+        if whole and seen:
             return source
         try:
-            return self._copied(source)
+            # What could be seen as it is may have links to the system: only names are left out.
+            return self._copied(source, "as-hashed" if seen else "to-read", links_out=seen)
         except BaseException:
             for name in self._made:
                 forget(self.cache, name)
             raise
 
-    def _copied(self, source: Path) -> Path:
+    def _copied(self, source: Path, why: str, *, links_out: bool) -> Path:
         def make(folder: Path) -> None:
             if source.is_dir():
-                copy_folder(source, folder)
+                copy_folder(source, folder, links_out=links_out)
             else:
                 copy_file(source, folder / source.name)
             copied = hash_folder(folder) if source.is_dir() else hash_file(folder / source.name)
             if copied != content:
                 raise BadBot(f"{self._bot.name}: {source} has changed since it was read")
-            open_up(folder)
+            if self._reader is not None:
+                open_up(folder)
 
         who = self._bot.name
         content = hash_folder(source) if source.is_dir() else hash_file(source)
-        name = f"{who[:SHOWN_NAME]}-{content}-to-read"
+        name = f"{who[:SHOWN_NAME]}-{content}-{why}"
         if not is_kept(self.cache, name):
             self._made.append(name)
         folder = kept(self.cache, name, make, wait_ms=WAIT_MS, who=who, reader=self._reader)

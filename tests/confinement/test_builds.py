@@ -47,7 +47,7 @@ def test_what_it_makes_is_kept(tmp_path: Path) -> None:
         ("echo told why; exit 3", "the build exited with status 3"),
         ("nothing-of-this-name", "the command nothing-of-this-name was not found"),
         ("sleep 600", "the build did not end"),
-        ("ln -s /etc/passwd bot", "bot leads out"),
+        ("ln -s /etc/passwd bot", "the link 'bot'"),
         ("mkdir -p p/q; ln -s p/q/../../.. bot", "out of the folder"),
         ("ln -s ../../up bot", "leads out"),
         ("mkfifo bot", "is no plain file, folder or link"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 import subprocess
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import pytest
 from referee.bots.building import built
 from referee.bots.confinement.identity import may_read, servant
 from referee.bots.manifest import BadBot, Bot, find_bot
-from tests.confinement.offered import confined, walls
+from tests.confinement.offered import confined, open_to_all, walls
 
 pytestmark = [
     walls,
@@ -24,9 +23,7 @@ STRANGER = 65534
 @pytest.fixture
 def cache(tmp_path: Path) -> Path:
     """Where a stranger could get at it, if the cache let him in."""
-    for folder in (tmp_path, *tmp_path.parents):
-        if not folder.stat().st_mode & stat.S_IXOTH:
-            folder.chmod(0o755)
+    open_to_all(tmp_path)
     return tmp_path / "cache"
 
 

@@ -15,7 +15,7 @@ from referee.bots.confinement import Confinement
 from referee.bots.confinement.guard import Guard, NotConfined, guard
 from referee.bots.confinement.levels import Level
 from referee.bots.confinement.limits import MIB, Limits
-from referee.bots.confinement.walls import View
+from referee.bots.confinement.walls import SHELL, View, system_program
 from referee.bots.process import OUT_OF_MEMORY, BotProcess, NoStart
 
 WITHIN_S = 60.0
@@ -46,8 +46,8 @@ while read -r word rest; do
     case $word in Seccomp:) echo "seccomp $rest";; esac
 done < /proc/self/status
 exec 9< /usr/bin/env
-exec flock --shared --nonblock 9
-"""
+exec {flock} --shared --nonblock 9
+""".replace("{flock}", system_program("flock"))
 """A lock that nobody else could be in the way of: what refuses it is the filter of system calls.
 Where there is no program for it, the kernel's word on the process has to do."""
 FILTERED = "2"
@@ -68,9 +68,9 @@ class Attempt(Struct, frozen=True):
 def attempt(level: Level, outside: str) -> Attempt:
     """Try at this level. `outside` is a file that everybody may read. Raises NotConfined."""
     confinement = Confinement(level=level, limits=LIMITS)
-    said, _ = heard_of(guarded(("sh", "-c", SCRIPT, "sh", outside), confinement))
+    said, _ = heard_of(guarded((SHELL, "-c", SCRIPT, "sh", outside), confinement))
     seen = {word: rest for word, _, rest in (line.partition(" ") for line in said.splitlines())}
-    filling = guarded(("sh", "-c", FILL), confinement)
+    filling = guarded((SHELL, "-c", FILL), confinement)
     if level is Level.FULL:
         # The group is to say no, not the limit of the process.
         filling = replace(filling, limits={**filling.limits, "DATA": 64 * LIMITS.memory})
@@ -78,7 +78,7 @@ def attempt(level: Level, outside: str) -> Attempt:
         seen=seen,
         forked="forked" in seen,
         filled=_judged(level, *heard_of(filling)),
-        called=_called(*heard_of(guarded(("sh", "-c", LOCK), confinement))),
+        called=_called(*heard_of(guarded((SHELL, "-c", LOCK), confinement))),
     )
 
 

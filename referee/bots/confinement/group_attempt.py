@@ -11,11 +11,12 @@ from msgspec.structs import replace
 from referee.bots.confinement import Confinement
 from referee.bots.confinement.attempt import LIMITS, WITHIN_S, guarded, heard_of, started
 from referee.bots.confinement.levels import Level
+from referee.bots.confinement.walls import SHELL, system_program
 
 MANY, FEW = 40, 10
 MULTIPLY = f"""
 n=0
-while [ $n -lt {MANY} ]; do sleep 60 & n=$((n+1)); echo "child"; done
+while [ $n -lt {MANY} ]; do {system_program("sleep")} 60 & n=$((n+1)); echo "child"; done
 echo "many"
 """
 """A shell ends at the first fork that is refused."""
@@ -34,7 +35,7 @@ def multiplied() -> str:
     """
     # The group is to say no, not the limit of the process.
     roomy = replace(LIMITS, processes=100 * MANY)
-    trying = guarded(("sh", "-c", MULTIPLY), Confinement(level=Level.FULL, limits=roomy))
+    trying = guarded((SHELL, "-c", MULTIPLY), Confinement(level=Level.FULL, limits=roomy))
     trying = replace(trying, group_limits={**trying.group_limits, "pids.max": FEW})
     return judged(*heard_of(trying))
 
@@ -53,7 +54,7 @@ def moved_when_frozen(level: Level = Level.FULL) -> str:
 
     Raises NotConfined.
     """
-    spinning = guarded(("sh", "-c", SPIN), Confinement(level=level, limits=LIMITS))
+    spinning = guarded((SHELL, "-c", SPIN), Confinement(level=level, limits=LIMITS))
     with started(spinning) as process:
         if not _uses_more(process.cpu_ns, 0):
             return "a process used no time that was counted"

@@ -12,6 +12,7 @@ last step inside puts them in their places.
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -24,6 +25,7 @@ BOT_FOLDER = "/bot"
 LINK_FOLDER = "/link"
 """Where a bot that speaks ZeroMQ finds the referee's socket."""
 BIN_FOLDERS = ("/usr/local/bin", "/usr/bin", "/bin")
+SHELL = "/bin/sh"
 GAME_IN, GAME_OUT, UP, FILTER = 3, 4, 5, 6
 """Where the game's pipes arrive, where the last step says that the walls stand, and where
 bubblewrap finds the filter of system calls. A shell knows numbers of one digit alone."""
@@ -79,13 +81,19 @@ def walled(
     words += ["--chdir", view.folder, "--remount-ro", "/dev", "--remount-ro", "/"]
     words += ["--seccomp", str(FILTER), "--"]
     variables = [f"{name}={value}" for name, value in env.items()]
-    last = ["/bin/sh", "-c", LAST_STEP, "sh", str(limits.processes), *variables, "--", *command]
+    last = [SHELL, "-c", LAST_STEP, "sh", str(limits.processes), *variables, "--", *command]
     return [*words, *last]
 
 
 def writable(view: View) -> tuple[str, ...]:
     """Where it can write."""
     return (HOME, SHARED, view.folder) if view.scratch else (HOME, SHARED)
+
+
+def system_program(name: str) -> str:
+    """The full path of a program of the system, on both sides of the walls. What the referee itself
+    runs inside is never searched for there: a bot may set its own PATH."""
+    return shutil.which(name, path=os.pathsep.join(BIN_FOLDERS)) or f"/usr/bin/{name}"
 
 
 def search_path(expose: Sequence[str] = ()) -> str:

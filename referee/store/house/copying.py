@@ -19,14 +19,17 @@ import os
 import shutil
 import sqlite3
 import stat
+import sys
 import tarfile
 from collections.abc import Callable
 from contextlib import ExitStack, closing
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import IO, cast
 
 from msgspec import Struct
 
+from referee.bots.unpacking.open_folder import open_folder
+from referee.bots.unpacking.tree import BadArchive, Kind, Tree, shown
 from referee.store import connect
 from referee.store.database import Store
 from referee.store.house import books
@@ -52,6 +55,8 @@ PASSING = ("-wal", "-shm", "-journal", ".new", ".part", ".ipc")
 """Endings of what comes and goes."""
 
 PIECE = 1024 * 1024
+MOST_LEVELS = 200
+"""Of folders within one another: those of a bot, and what they lie in."""
 
 Told = Callable[[str], None]
 
@@ -284,6 +289,8 @@ def restore(path: Path, data: Path) -> dict[str, int]:
             with tarfile.open(path, "r:") as tar:
                 unpacked = _Unpacked(tar, new.absolute())
             _check_sums(path, unpacked)
+        except BadArchive as bad:
+            raise HouseMistake(f"{path} is no backup: {bad}") from None
         except (tarfile.TarError, EOFError, ValueError, OverflowError, RecursionError) as error:
             raise HouseMistake(f"{path} is no backup, or is cut off: {error}") from None
         found = _opened(new)
@@ -302,70 +309,54 @@ def restore(path: Path, data: Path) -> dict[str, int]:
 class _Unpacked:
     """The files, folders and links of a backup, in a new folder.
 
-    Nothing is written outside the folder, whoever made the backup. The standard library sees to
-    that from Python 3.11.4 on, Debian 12 has 3.11.2: the members are checked here. Links are made
-    last, so that no file is written through one. A link that leads out of the folder is left out.
+    Nothing is written outside the folder, whoever made the backup: all names in it are judged
+    before anything is made. A link that leads out of the folder is left out.
     """
 
     def __init__(self, tar: tarfile.TarFile, folder: Path) -> None:
         self.folder = folder
         self.sums: dict[str, str] = {}
         """The hash of every file, by its name in the backup."""
-        self._links: dict[Path, str] = {}
+        self._tree = Tree(sys.maxsize, MOST_LEVELS)
+        self._files: dict[str, tarfile.TarInfo] = {}
         for member in tar:
-            self._write(tar, member)
-        self._link()
+            self._take(member)
+        links = {
+            name: target
+            for name, target in self._tree.links.items()
+            if not self._tree.leads_out(name)
+        }
+        with open_folder(folder) as top:
+            for name in self._tree.folders:
+                top.make_folder(name)
+            for name, member in self._files.items():
+                self.sums[name] = _write_file(tar, member, top.make_file(name))
+            for name, target in links.items():
+                top.make_link(name, target)
 
-    def _write(self, tar: tarfile.TarFile, member: tarfile.TarInfo) -> None:
-        name = PurePosixPath(member.name)
-        if name.is_absolute() or ".." in name.parts:
-            raise tarfile.TarError(f"{name} in it leads out of the folder")
-        path = self.folder / name
-        again = path in self._links or os.path.lexists(path)
-        if again and not (member.isdir() and path.is_dir()):
-            raise tarfile.TarError(f"{name} is in it twice")
-        path.parent.mkdir(parents=True, exist_ok=True)
+    def _take(self, member: tarfile.TarInfo) -> None:
         if member.isdir():
-            path.mkdir(exist_ok=True)
+            self._tree.add(member.name, Kind.FOLDER)
         elif member.issym():
-            self._links[path] = member.linkname
+            self._tree.add(member.name, Kind.LINK, member.linkname)
         elif member.isreg() and not member.issparse():
-            self.sums[name.as_posix()] = _write_file(tar, member, path)
+            self._files[self._tree.add(member.name, Kind.FILE)] = member
         else:
-            raise tarfile.TarError(f"{name} in it is no plain file, folder or link")
-
-    def _link(self) -> None:
-        made = set()
-        for path, target in self._links.items():
-            if os.path.lexists(path):
-                raise tarfile.TarError(f"{path.relative_to(self.folder)} is in it twice")
-            # Where it leads by its words alone, and below where it leads by way of others.
-            within = os.path.normpath(path.relative_to(self.folder).parent / target)
-            if not within.startswith(("/", "..")):
-                path.symlink_to(target)
-                made.add(path)
-        # Without one link, another can lead elsewhere.
-        while out := {path for path in made if not self._holds(path)}:
-            for path in out:
-                path.unlink()
-            made -= out
-
-    def _holds(self, path: Path) -> bool:
-        return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(self.folder))
+            raise BadArchive(f"{shown(member.name)} in it is no plain file, folder or link")
 
 
-def _write_file(tar: tarfile.TarFile, member: tarfile.TarInfo, path: Path) -> str:
+def _write_file(tar: tarfile.TarFile, member: tarfile.TarInfo, to: int) -> str:
     """Its hash. Only its owner may write to the file, and it runs as whoever starts it."""
-    content = tar.extractfile(member)
-    assert content is not None, f"{member.name} is a plain file"
     digest = hashlib.sha256()
-    fd = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-    with os.fdopen(fd, "wb") as file:
+    with os.fdopen(to, "wb") as file:
+        content = tar.extractfile(member)
+        assert content is not None, f"{member.name} is a plain file"
         while piece := content.read(PIECE):
             digest.update(piece)
             file.write(piece)
-        os.fchmod(fd, (member.mode & 0o755) | 0o600)
-    os.utime(path, (member.mtime, member.mtime))
+        file.flush()
+        os.fchmod(to, (member.mode & 0o755) | 0o600)
+        os.utime(to, (member.mtime, member.mtime))
     return digest.hexdigest()
 
 

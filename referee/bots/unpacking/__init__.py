@@ -1,0 +1,1 @@
+"""How files of strangers are unpacked. The standard library alone; see unpacker.py."""
