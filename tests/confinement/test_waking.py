@@ -21,7 +21,7 @@ from tests.hostile.compiling import compiled
 from tests.once import shared_folder
 from tests.waiting import PATIENCE_S, wait_for
 
-WAYS = ("timer", "pipe", "child", "parent", "group")
+WAYS = ("timer", "pipe", "child", "kill", "parent", "group")
 A_WHILE_S = 0.3
 """Three times what a timer or a child of the program takes to send its signal."""
 

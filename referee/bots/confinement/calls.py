@@ -131,7 +131,20 @@ LOOKED_INTO: Mapping[str, tuple[int, int]] = {
     "socketpair": (53, 199),
 }
 """Calls that every bot needs; the filter refuses some of their arguments."""
-TABLES = (REFUSED, ABSENT, ATTRIBUTES, UNCOUNTED, PAGES, QUEUES, FOR_BUILDS, FORKS, LOOKED_INTO)
+SIGNALS: Mapping[str, tuple[int, int]] = {
+    "kill": (62, 129),
+    "pidfd_send_signal": (424, 424),
+    "rt_sigqueueinfo": (129, 138),
+    "rt_tgsigqueueinfo": (297, 240),
+    "tgkill": (234, 131),
+    "tkill": (200, 130),
+}
+"""Calls that send a signal. It is the second argument, the third where a thread is named by two."""
+SIGCONT = 18
+TABLES = (
+    *(REFUSED, ABSENT, ATTRIBUTES, UNCOUNTED, PAGES, QUEUES, FOR_BUILDS, FORKS),
+    *(LOOKED_INTO, SIGNALS),
+)
 
 CLONE_FILES, CLONE_THREAD = 0x00000400, 0x00010000
 NEW_NAMESPACES = 0x7E020000

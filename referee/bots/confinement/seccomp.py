@@ -46,7 +46,9 @@ from referee.bots.confinement.calls import (
     PROCESS_OPTIONS,
     QUEUES,
     REFUSED,
+    SIGCONT,
     SIGNAL_SETTING,
+    SIGNALS,
     SOCKET_FILTERS,
     SOCKET_TYPE,
     SOCKET_TYPES,
@@ -106,6 +108,10 @@ def seccomp_filter(*, one_process: bool, count_memory: bool, build: bool = False
         program += _if_call(call["mmap"], _no_uncounted_maps())
     if not build:
         program += _refuse_all(_numbers(FOR_BUILDS, column), errno.EPERM)
+        for name, row in SIGNALS.items():
+            place = 2 if "tg" in name else 1
+            waking = [_argument(place), *_refuse_all([SIGCONT], errno.EPERM)]
+            program += _if_call(row[column], waking)
     program += _if_call(call["clone"], _clone_rules(one_process=one_process))
     program += _if_call(call["close_range"], _one_table_of_files())
     program += _if_call(call["prctl"], _process_options())

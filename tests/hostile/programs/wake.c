@@ -1,10 +1,11 @@
 /* Asks the kernel for SIGCONT, stops itself, and says so if it is woken.
  *
- *     wake timer|pipe|child|parent|group
+ *     wake timer|pipe|child|kill|parent|group
  *
  * timer   by a timer of its own
  * pipe    by its standard input, as soon as that can be read
  * child   by the end of a child
+ * kill    by a child that sends the signal itself
  * parent  a process stops, and its parent ends: by a signal that it has asked for
  * group   the same: the kernel wakes a stopped group of processes that has lost its last parent
  *
@@ -57,6 +58,17 @@ static bool by_child(void) {
     return child > 0;
 }
 
+static bool by_kill(void) {
+    pid_t self = getpid();
+    bool may = !kill(self, SIGCONT);
+    if (fork() == 0) {
+        pause_ms(SOON_MS);
+        kill(self, SIGCONT);
+        _exit(0);
+    }
+    return may;
+}
+
 /* A process that stops, and its parent, which ends then; whoever began it waits for the first. */
 static void orphan(const char *how) {
     int lives[2];
@@ -83,6 +95,7 @@ int main(int argc, char **argv) {
     if (!strcmp(how, "timer")) stand_still(by_timer());
     if (!strcmp(how, "pipe")) stand_still(by_pipe());
     if (!strcmp(how, "child")) stand_still(by_child());
+    if (!strcmp(how, "kill")) stand_still(by_kill());
     if (!strcmp(how, "parent") || !strcmp(how, "group")) orphan(how);
     return 0;
 }
