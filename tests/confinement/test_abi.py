@@ -33,12 +33,17 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return compiled("abi.c", shared_folder(tmp_path_factory) / "hostile-programs")
 
 
+def answer(program: Path, kind: str) -> str:
+    """The program's first word without walls. Skips where the kernel ends it for its call."""
+    done = subprocess.run([program, kind], capture_output=True, text=True, check=False)
+    if done.returncode < 0:
+        pytest.skip(f"this kernel runs no programs of {kind}")
+    return done.stdout.split()[0]
+
+
 def test_without_walls_the_kernel_answers(program: Path) -> None:
     """Most kernels know calls of 32 bits; few know those of x32."""
-    done = subprocess.run([program, "i386"], capture_output=True, text=True, check=False)
-    if done.returncode < 0:
-        pytest.skip("this kernel runs no programs of 32 bits")
-    assert done.stdout.split() == ["done"]
+    assert answer(program, "i386") == "done"
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -46,6 +51,7 @@ def test_without_walls_the_kernel_answers(program: Path) -> None:
 def test_behind_walls_it_gets_nothing(
     kind: str, level: Level, program: Path, tmp_path: Path
 ) -> None:
+    answer(program, kind)
     folder = tmp_path / "b"
     folder.mkdir()
     shutil.copy(program, folder / "abi")
