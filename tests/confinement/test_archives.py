@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import stat
 import subprocess
 import sys
 import tarfile
+import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from referee.bots import archive as module
 from referee.bots import building
@@ -18,6 +22,8 @@ from referee.bots.archive import UNPACKER, BadArchive, unpack
 from referee.bots.building import built
 from referee.bots.confinement.identity import servant
 from referee.bots.manifest import BadBot, Bot, read_bot
+from referee.bots.unpacking.open_folder import open_folder
+from referee.bots.unpacking.tar import Judged, Most
 from tests.confinement.offered import confined, open_to_all, walls
 
 FOLDER, LINK, SECOND_NAME = tarfile.DIRTYPE, tarfile.SYMTYPE, tarfile.LNKTYPE
@@ -181,6 +187,30 @@ def test_an_archive_that_ends_within_a_file(tmp_path: Path) -> None:
     with pytest.raises(BadArchive):
         unpack(io.BytesIO(whole[: 3 * 512 + 2]), tmp_path, 1000)
     assert list(tmp_path.iterdir()) == []
+
+
+PARTS = st.lists(st.sampled_from(["a", "b", "c", "..", "."]), min_size=1, max_size=5).map("/".join)
+MEMBERS = st.lists(
+    st.builds(a, PARTS, st.sampled_from([LINK, LINK, LINK, FOLDER, tarfile.REGTYPE]), PARTS),
+    max_size=6,
+)
+
+
+@given(MEMBERS)
+def test_no_archive_that_is_taken_leads_out(members: list[tarfile.TarInfo]) -> None:
+    """As the system sees it, which was not asked."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place, "top")
+        folder.mkdir()
+        with tempfile.TemporaryFile() as file:
+            file.write(tar(*members).getvalue())
+            file.seek(0)
+            with contextlib.suppress(BadArchive), open_folder(folder) as top:
+                Judged(file, Most(1000, 100, 10)).make(file.fileno(), top)
+        inside = {str(folder), *(str(folder / path) for path in folder.rglob("*"))}
+        for path in inside:
+            assert f"{os.path.realpath(path)}/".startswith(f"{os.path.realpath(folder)}/")
+        assert os.listdir(place) == ["top"]  # noqa: PTH208
 
 
 # Who unpacks.
