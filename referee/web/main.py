@@ -74,7 +74,6 @@ async def _serve(settings: WebSettings) -> None:
         )
     )
     logging.getLogger("uvicorn.error").addFilter(_is_ours)
-    logging.getLogger("python_multipart").setLevel(logging.CRITICAL)
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(hear_loop)
 

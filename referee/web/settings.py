@@ -48,6 +48,10 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Of any body but that of a submission, for which the house has a limit of its own."""
     body_s: float = 60.0
     """For a body to arrive."""
+    unpack_cpu_s: Annotated[int, Meta(ge=1)] = 10
+    """Of processor time, to read an upload."""
+    unpack_s: Annotated[int, Meta(ge=1)] = 60
+    """The same by the clock: other work may keep the processor."""
     head_s: float = 10.0
     """For the head of a request to arrive, from the moment when its connection is there."""
     idle_s: float = 30.0
