@@ -75,6 +75,9 @@ class WebSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     """Whether reading needs no token."""
     writing: bool = True
     """Whether anything can be changed over HTTP at all."""
+    proxies: tuple[str, ...] = ()
+    """Addresses and networks whose word is taken for where a request comes from, in
+    `X-Forwarded-For` and `X-Forwarded-Proto`. Nobody else's is."""
     nice: Annotated[int, Meta(ge=0, le=19)] = 5
     """By how much visitors give way to games."""
     limits: Limits = Limits()
