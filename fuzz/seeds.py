@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from fuzz.targets.spec import BOTS, SCRIPT
-from referee.bots.manifest import MANIFEST, Bot, Manifest, find_bot, sample_bots
+from referee.bots.manifest import Bot, Manifest, find_bot, sample_bots
+from referee.bots.manifest_text import MANIFEST
 from referee.match import play_match
 from referee.protocol.messages import STALE_LIMIT
 from referee.record import Record, encode_record

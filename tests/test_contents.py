@@ -67,7 +67,7 @@ def test_a_manifest_that_is_no_text(tmp_path: Path) -> None:
     folder = a_bot(tmp_path / "b")
     with (folder / "bot.toml").open("wb") as file:
         file.truncate(1 << 42)
-    with pytest.raises(BadBot, match=r"bot\.toml: larger than 1000000 bytes, so no manifest$"):
+    with pytest.raises(BadBot, match=r"bot\.toml: larger than 16,384 bytes, so no manifest$"):
         read_bot(folder)
     (folder / "bot.toml").unlink()
     os.mkfifo(folder / "bot.toml")
@@ -85,6 +85,37 @@ def test_a_manifest_that_lies_elsewhere(tmp_path: Path) -> None:
 
 
 NO_PLAIN_FILE = r"bot\.toml: no plain file$"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ".".join("a" * 8_000) + " = 1",
+        "[" + ".".join("a" * 2_000) + "]\n" + "".join(f"k{each} = 1\n" for each in range(1_000)),
+        "[[" + " . ".join(["'a=b'"] * 1_000) + "]]",
+        '"=" . ' + ".".join(['"\\""'] * 1_000) + " = 1",
+    ],
+)
+def test_a_manifest_whose_keys_would_take_seconds_to_read(tmp_path: Path, text: str) -> None:
+    # Each fits into a manifest, and the reader of TOML alone has a step for every two parts.
+    folder = a_bot(tmp_path / "b")
+    (folder / "bot.toml").write_text(text)
+    with pytest.raises(BadBot, match=r"bot\.toml: a key has more than 16 parts$"):
+        read_bot(folder)
+
+
+def test_a_manifest_with_dots_in_its_texts(tmp_path: Path) -> None:
+    folder = a_bot(tmp_path / "b")
+    dotted = ".".join("a" * 100)
+    with (folder / "bot.toml").open("a") as file:
+        file.write(f'\ndescription = """..\n{"." * 100}\n{dotted}"""\nversion = "{dotted}"\n')
+        file.write("env.LEVEL = '1'\n")
+    # A text of several lines may look like a key; it is then refused, as a key would be.
+    with pytest.raises(BadBot):
+        read_bot(folder)
+    text = (folder / "bot.toml").read_text().replace(f"\n{dotted}", f"\n {dotted[:20]}")
+    (folder / "bot.toml").write_text(text)
+    assert read_bot(folder).version == dotted
 
 
 def test_many_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

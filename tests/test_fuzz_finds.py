@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from referee.bots.manifest import MANIFEST, BadBot, read_bot
+from referee.bots.manifest import BadBot, read_bot
+from referee.bots.manifest_text import MANIFEST
 from referee.protocol.messages import FLOOD_BYTES, Misbehaved
 from referee.protocol.session import State
 from referee.results.blocks import BadResults

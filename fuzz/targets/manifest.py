@@ -11,7 +11,8 @@ import tempfile
 from pathlib import Path
 
 from referee.bots.contents import hash_folder
-from referee.bots.manifest import MANIFEST, BadBot, check_name, find_bot, read_bot
+from referee.bots.manifest import BadBot, check_name, find_bot, read_bot
+from referee.bots.manifest_text import MANIFEST
 
 _place = tempfile.TemporaryDirectory(prefix="fuzz-manifest-")
 _folder = Path(_place.name)

@@ -13,7 +13,7 @@ import tomllib
 from pathlib import Path
 
 from fuzz.packages import looked_up_once
-from referee.bots.manifest import MANIFEST
+from referee.bots.manifest_text import MANIFEST
 from referee.rules.registry import is_path
 from referee.tournament.changing import changes
 from referee.tournament.lines import find_lines

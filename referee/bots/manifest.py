@@ -8,7 +8,6 @@ import os
 import re
 import shlex
 import stat
-import tomllib
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -18,17 +17,15 @@ from msgspec import Struct
 
 from referee.bots.confinement.limits import RANGES, BadLimit, as_written, read_limits, show_size
 from referee.bots.contents import DIGITS, MOST_BYTES, hash_folder
+from referee.bots.manifest_text import LARGEST, MANIFEST, BadManifest, parse_manifest
 from referee.mistake import Mistake
 from referee.protocol.messages import NAME_LIMIT
 
-MANIFEST = "bot.toml"
 PYTHON = "python3"
 """The one program that every installation has."""
 STDIO, ZMQ = "stdio", "zmq"
 """How a bot talks to the referee: over its standard input and output, or over ZeroMQ."""
 NO_PLAIN_FILE = "no plain file"
-LARGEST = 1_000_000
-"""Bytes of a manifest."""
 TEXT, WHOLE, WORDS = "text in quotes", "a whole number", "a list of texts"
 KINDS: dict[str, tuple[type, str]] = {
     "name": (str, TEXT),
@@ -210,15 +207,9 @@ def read_bot(folder: Path) -> Bot:
 
 def _read_manifest(path: Path) -> Manifest:
     try:
-        raw = tomllib.loads(_text(path))
-    except tomllib.TOMLDecodeError as error:
-        raise BadBot(f"{path}: {error}") from None
-    except UnicodeDecodeError:
-        raise BadBot(f"{path}: not UTF-8 text") from None
-    except RecursionError:
-        raise BadBot(f"{path}: lists within lists, too deep to read") from None
-    except ValueError as error:  # a number of more digits than Python reads
-        raise BadBot(f"{path}: {str(error).split(';')[0]}") from None
+        raw = parse_manifest(_content(path))
+    except BadManifest as bad:
+        raise BadBot(f"{path}: {bad}") from None
     except OSError as error:
         raise BadBot(f"{path}: {error.strerror}") from None
     unknown = [key for key in raw if key not in Manifest.__struct_fields__]
@@ -251,10 +242,10 @@ def _read_manifest(path: Path) -> Manifest:
     return manifest
 
 
-def _text(path: Path) -> str:
-    """Of a plain file: of a pipe or a device one could read for ever. Raises OSError, ValueError.
+def _content(path: Path) -> bytes:
+    """Of a plain file, as far as any manifest goes: of a pipe or a device one could read for ever.
 
-    The file may have become something else since it was looked at.
+    The file may have become something else since it was looked at. Raises OSError.
     """
     if path.is_symlink():
         # The bot's hash knows what a link says, and not what is there.
@@ -263,10 +254,7 @@ def _text(path: Path) -> str:
     with os.fdopen(fd, "rb") as file:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             raise OSError(errno.EINVAL, NO_PLAIN_FILE)
-        data = file.read(LARGEST + 1)
-    if len(data) > LARGEST:
-        raise OSError(errno.EFBIG, f"larger than {LARGEST} bytes, so no manifest")
-    return data.decode("utf-8").replace("\r\n", "\n")
+        return file.read(LARGEST + 1)
 
 
 def _check_kinds(path: Path, raw: Mapping[str, object]) -> None:

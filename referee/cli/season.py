@@ -14,6 +14,8 @@ from referee.cli import console
 from referee.cli.confining import Expose, Limit, Sandbox, exposed_by_daemon, read_given_limits
 from referee.cli.house import DATA, AsJson, Create, Data, opened, opened_or_made, person
 from referee.rules.registry import BUNDLED, is_path
+from referee.store.browsing import games_now
+from referee.store.database import Store
 from referee.store.house import House
 from referee.store.house.mistakes import Conflict
 from referee.store.house.rows import SeasonRow
@@ -85,15 +87,16 @@ def season_freeze_command(season: Season = None, data: Data = DATA) -> None:
 
         referee season freeze
     """
-    from referee.reports.standings import read_standings  # numpy: not before it is needed
+    from referee.reports.standings import standings  # numpy: not before it is needed
 
     with opened(data) as house:
         row = _named(house, season)
         folder = house.seasons.folder(row)
         if not folder.exists():
             raise Conflict(f"the season {row.name} has no games yet")
-        told = msgspec.json.encode(read_standings(folder)).decode()
-        frozen = house.seasons.freeze(row.name, told, by=person())
+        with Store.read(folder) as store:
+            told, games = msgspec.json.encode(standings(store)).decode(), games_now(store)
+        frozen = house.seasons.freeze(row.name, told, games, by=person())
     console.out.print(f"The season {frozen.name} is frozen until it is revealed")
 
 

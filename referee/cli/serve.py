@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import math
 import os
 import re
@@ -82,6 +83,13 @@ Closed = Annotated[bool, typer.Option("--closed", help="Reading the pages needs 
 ReadOnly = Annotated[
     bool, typer.Option("--read-only", help="Nothing can be handed in or changed over the web.")
 ]
+Proxy = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="A proxy before the pages, as an address or a network: it is believed who asks, "
+        "by X-Forwarded-For. Can be repeated."
+    ),
+]
 Finish = Annotated[float, typer.Option(help="Seconds that running games have at the end.")]
 Log = Annotated[
     Literal["text", "json"], typer.Option(help="Lines for people or for programs, on stderr.")
@@ -104,6 +112,7 @@ def serve_command(
     anonymous: Anonymous = False,
     closed: Closed = False,
     read_only: ReadOnly = False,
+    proxy: Proxy = None,
     finish: Finish = 5.0,
     log: Log = "text",
 ) -> None:
@@ -127,6 +136,7 @@ def serve_command(
         anonymous=anonymous,
         public=not closed,
         writing=not read_only,
+        proxies=_proxies(proxy or []),
         samples=samples,
         pace=None if pace is None else PaceTerms(games_per_s=_not_negative(pace)),
         finish_s=_seconds(finish),
@@ -165,6 +175,18 @@ def _address(text: str) -> tuple[str, int]:
     if not colon or not host or not port.isdecimal() or int(port) > 65535:
         raise BadAddress(f"--web takes HOST:PORT, for example {WEB}, not {text!r}")
     return host.strip("[]"), int(port)
+
+
+def _proxies(given: list[str]) -> tuple[str, ...]:
+    for text in given:
+        try:
+            ipaddress.ip_network(text)
+        except ValueError:
+            raise BadAddress(
+                "--proxy takes the address of a proxy or a network of them, "
+                f"for example 127.0.0.1 or 10.0.0.0/8, not {text!r}"
+            ) from None
+    return tuple(given)
 
 
 def _endpoint(text: str) -> str | None:

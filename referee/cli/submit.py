@@ -13,7 +13,8 @@ import msgspec
 import typer
 
 from referee.bots.archive import pack
-from referee.bots.manifest import MANIFEST, BadBot, find_bot
+from referee.bots.manifest import BadBot, find_bot
+from referee.bots.manifest_text import MANIFEST
 from referee.cli import console
 from referee.cli.remote import Remote, Token, part
 from referee.mistake import Mistake

@@ -334,6 +334,7 @@ class Coordinator:
             "anonymous": terms.anonymous,
             "public": terms.public,
             "writing": terms.writing,
+            "proxies": terms.proxies,
         }
         return Pages(settings, self._house.data, self._journal)
 

@@ -8,7 +8,11 @@ standard input ends, whoever asked is gone, and this process ends with all that 
 from __future__ import annotations
 
 import os
+import resource
 import shutil
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,7 +23,9 @@ from msgspec.structs import replace
 from referee.bots.archive import BadArchive, unpack
 from referee.bots.building import built
 from referee.bots.confinement import Confinement
-from referee.bots.manifest import MANIFEST, BadBot, Bot, read_bot
+from referee.bots.confinement.limits import GIB, show_size
+from referee.bots.manifest import BadBot, Bot, read_bot
+from referee.bots.manifest_text import MANIFEST
 from referee.clock import DEFAULT_STARTUP_MS, DEFAULT_WARM_UP_MS, Clock
 from referee.daemon.definition import CACHE, FOLDER, definition_of
 from referee.daemon.errand import end_with_the_asker, read_request
@@ -30,6 +36,9 @@ from referee.workshop.check.run import check_bot
 from referee.workshop.check.sitting import Terms
 
 UNPACKED_BYTES = 200_000_000
+UNPACK_S = 60
+UNPACK_MEMORY = 1 * GIB
+"""Of the process that unpacks, all in all."""
 LINE = 500
 """Characters of a quoted line that are kept."""
 
@@ -89,7 +98,8 @@ def main() -> None:
 
 def _examine(request: Request, say: Any) -> Finding:
     data = Path(request.data)
-    bot = unpacked(Path(request.archive), data, request.version).renamed(request.name)
+    with _bounded():
+        bot = unpacked(Path(request.archive), data, request.version).renamed(request.name)
     cache = (data / CACHE).resolve()
     built(bot, request.confinement, cache=cache, limit_ms=request.build_ms)
     say(Stage("checking"))
@@ -105,6 +115,30 @@ def _examine(request: Request, say: Any) -> Finding:
     if bot.variants is None and set(report.variants) < set(all_variants()):
         bot = replace(bot, variants=tuple(report.variants))
     return Passed(definition_of(bot, data), told(report))
+
+
+@contextmanager
+def _bounded() -> Iterator[None]:
+    """While what a stranger sent is read: so long and no longer. Raises BadArchive.
+
+    What is started afterwards, builds and bots, has limits of its own.
+    """
+
+    def too_slow(*_: object) -> None:
+        raise BadArchive(f"it takes longer than {UNPACK_S} s")
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    most = UNPACK_MEMORY if hard == resource.RLIM_INFINITY else min(UNPACK_MEMORY, hard)
+    signal.signal(signal.SIGALRM, too_slow)
+    resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
+    signal.alarm(UNPACK_S)
+    try:
+        yield
+    except MemoryError:
+        raise BadArchive(f"it takes more memory than {show_size(UNPACK_MEMORY)}") from None
+    finally:
+        signal.alarm(0)
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 
 
 def unpacked(archive: Path, data: Path, version: int) -> Bot:

@@ -16,7 +16,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from referee.bots.archive import BadArchive
-from referee.bots.manifest import MANIFEST, BadBot, Bot, read_bot
+from referee.bots.manifest import BadBot, Bot, read_bot
+from referee.bots.manifest_text import MANIFEST
 from referee.daemon.examining import unpacked
 from referee.reports.standings import Standings, standings
 from referee.rules.numbers import amount

@@ -30,6 +30,8 @@ class ServeTerms(Struct, frozen=True, kw_only=True):
     """Whether reading the pages needs no token."""
     writing: bool = True
     """Whether anything can be handed in or changed over the web."""
+    proxies: tuple[str, ...] = ()
+    """Who is believed where a request to the pages comes from."""
     samples: bool = False
     """Whether the sample bots are entered though there are others."""
     pace: PaceTerms | None = None

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from referee.store.blocks import downwards
 from referee.store.database import Store
-from referee.store.rows import game_id
+from referee.store.rows import GamesAt, game_id
 
 _LAST = """SELECT pairing.id, (
         SELECT max(record.id) FROM record
@@ -76,6 +76,11 @@ def last_numbers(store: Store) -> dict[int, int]:
     """The highest number of a game in each pairing that has any."""
     last = {row: max(loose or 0, packed or 0) for row, loose, packed in store._rows(_LAST)}
     return {pairing: key & 0xFFFFFFFF for pairing, key in last.items() if key}
+
+
+def games_now(store: Store) -> GamesAt:
+    """Those that are there."""
+    return GamesAt.of(store._rows("SELECT id >> 32, id & 4294967295 FROM game"))
 
 
 def newest_records(

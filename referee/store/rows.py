@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple, TypeAlias
 
 from msgspec import Struct
@@ -30,6 +31,38 @@ class PairingRow(Struct, frozen=True, gc=False):
     second: int
     games: int
     replay: int = 0
+
+
+class GamesAt(Struct, frozen=True):
+    """Which games a tournament had at one moment. No clock is asked: one may be set back."""
+
+    last: dict[int, int] = {}
+    """The highest number of a game, by pairing."""
+    missing: dict[int, list[int]] = {}
+    """Numbers below that whose games had not come back."""
+
+    @classmethod
+    def of(cls, games: Iterable[tuple[int, int]]) -> GamesAt:
+        """Of pairings and numbers.
+
+        >>> then = GamesAt.of([(7, 1), (7, 4), (7, 2)])
+        >>> [then.has(7, number) for number in (1, 2, 3, 4, 5)], then.has(8, 1)
+        ([True, True, False, True, False], False)
+        """
+        numbers: dict[int, set[int]] = {}
+        for pairing, number in games:
+            numbers.setdefault(pairing, set()).add(number)
+        missing = {
+            pairing: sorted(set(range(1, max(there))) - there) for pairing, there in numbers.items()
+        }
+        return cls(
+            {pairing: max(there) for pairing, there in numbers.items()},
+            {pairing: absent for pairing, absent in missing.items() if absent},
+        )
+
+    def has(self, pairing: int, number: int) -> bool:
+        there = number <= self.last.get(pairing, 0)
+        return there and number not in self.missing.get(pairing, ())
 
 
 class GameRow(NamedTuple):

@@ -20,7 +20,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from referee.bots.manifest import MANIFEST, BadBot, find_bot, usual_bots
+from referee.bots.manifest import BadBot, find_bot, usual_bots
+from referee.bots.manifest_text import MANIFEST
 from referee.rules.registry import find_variant, is_path
 from referee.tournament.lines import find_lines
 from referee.tournament.mistakes import BadSpec, Key, did_you_mean, quoted

@@ -8,7 +8,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from referee.bots.contents import LYING_ABOUT
-from referee.bots.manifest import MANIFEST, BadBot, read_bot
+from referee.bots.manifest import BadBot, read_bot
+from referee.bots.manifest_text import MANIFEST
 from referee.tournament.mistakes import BadSpec, Key
 
 KEY: Key = ("bots_dir",)

@@ -26,7 +26,6 @@ from referee.web.settings import Limits, WebSettings
 
 COOKIE = "referee_token"
 CSRF_HEADER = "x-csrf-token"
-CSRF_FIELD = "csrf"
 COOKIE_DAYS = 30
 
 Needs = Literal["anyone", "viewer", "team", "organiser"]

@@ -18,6 +18,7 @@ from referee.web import health, serving
 from referee.web.asset import Assets
 from referee.web.draining import Drained
 from referee.web.endpoint import PREFIX
+from referee.web.framing import PlainFraming
 from referee.web.headers import SecurityHeaders
 from referee.web.hearing import endpoint_of, hear
 from referee.web.pages import PAGES
@@ -71,7 +72,7 @@ def make_app(data: Path, settings: WebSettings | None = None) -> Starlette:
             assets.route(),
             *pages.routes(),
         ],
-        middleware=[Middleware(SecurityHeaders), Middleware(Drained)],
+        middleware=[Middleware(SecurityHeaders), Middleware(PlainFraming), Middleware(Drained)],
         exception_handlers={HTTPException: refused, Refusal: refused, Exception: refused},
         lifespan=life,
     )

@@ -5,6 +5,8 @@ archive: no owner, no time, no other kind of thing. So the same folder gives the
 whatever it was packed. Where all of it lies in one folder, that folder is the bot. Nothing is ever
 written to the disk here, and no more is unpacked than is taken: every byte counts, those of links
 and of names too, and so does every folder.
+
+This runs in a process of its own (unpacker.py), which imports the standard library alone.
 """
 
 from __future__ import annotations
@@ -14,19 +16,20 @@ import io
 import posixpath
 import stat
 import tarfile
-import tomllib
 import zipfile
 import zlib
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from referee.bots.archive import BadArchive
-from referee.bots.manifest import MANIFEST
+from referee.bots.manifest_text import MANIFEST, BadManifest, parse_manifest
 
 MOST_FILES = 5_000
 LONGEST_NAME = 400
-LONGEST_LINK = 4096
-"""Of bytes, as of any path."""
+LONGEST_LINK = 400
+"""Of bytes."""
+LONGEST_HEADER = 16 * 1024
+"""Of what a tar file says of one file beside its name. Some versions of Python take a time that
+grows with the square of its length."""
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Of others a few bytes may make megabytes, at a cost that a bot's folder is not worth."""
 _MOST_ENTRIES = 10 * MOST_FILES
@@ -34,6 +37,10 @@ _MOST_ENTRIES = 10 * MOST_FILES
 _GZIP = b"\x1f\x8b"
 _ZIP = b"PK"
 _ZIP_ENTRY = b"PK\x01\x02"
+
+
+class BadUpload(Exception):
+    """An archive that is not taken; the message says why."""
 
 
 class _Entry(NamedTuple):
@@ -54,18 +61,20 @@ class Packed(NamedTuple):
 
 
 def repack(archive: bytes, most_bytes: int) -> Packed:
-    """Raises BadArchive."""
+    """Raises BadUpload."""
+    if not archive:
+        raise BadUpload("the archive is empty")
     try:
         entries = list(_entries(archive, most_bytes))
-    except BadArchive:
+    except BadUpload:
         raise
     except (EOFError, OSError, ValueError, zlib.error, tarfile.TarError, zipfile.BadZipFile) as bad:
-        raise BadArchive(f"the archive cannot be read: {bad or type(bad).__name__}") from None
-    except (NotImplementedError, RuntimeError, MemoryError, OverflowError, IndexError) as bad:
-        raise BadArchive(f"the archive cannot be read: {bad or type(bad).__name__}") from None
+        raise BadUpload(f"the archive cannot be read: {bad or type(bad).__name__}") from None
+    except (NotImplementedError, RuntimeError, OverflowError, IndexError) as bad:
+        raise BadUpload(f"the archive cannot be read: {bad or type(bad).__name__}") from None
     found = {entry.name: entry for entry in _without_top(entries)}
     if MANIFEST not in found or found[MANIFEST].link:
-        raise BadArchive(f"the folder has no {MANIFEST}")
+        raise BadUpload(f"the folder has no {MANIFEST}")
     return Packed(_name(found[MANIFEST].content), _tar(found))
 
 
@@ -79,7 +88,7 @@ def _entries(archive: bytes, most_bytes: int) -> Iterator[_Entry]:
     left = most_bytes
     for number, entry in enumerate(entries, start=1):
         if number > MOST_FILES:
-            raise BadArchive(f"it has more than {MOST_FILES:,} files and folders")
+            raise _too_many()
         if entry is None:
             continue
         left -= len(entry.content) + len(entry.link)
@@ -98,30 +107,44 @@ def _gunzip(archive: bytes, most_bytes: int) -> bytes:
     return content
 
 
-def _too_much(most_bytes: int) -> BadArchive:
-    return BadArchive(f"its files have more than {most_bytes:,} bytes together")
+def _too_much(most_bytes: int) -> BadUpload:
+    return BadUpload(f"its files have more than {most_bytes:,} bytes together")
+
+
+def _too_many() -> BadUpload:
+    return BadUpload(f"it has more than {MOST_FILES:,} files and folders")
 
 
 def _of_tar(archive: bytes) -> Iterator[_Entry | None]:
     """None stands for a folder."""
-    with tarfile.open(fileobj=io.BytesIO(archive), mode="r:") as file:
+    with tarfile.open(fileobj=_Headers(archive), mode="r:") as file:
         for member in file:
             if member.isdir():
                 yield None
             elif member.issym():
                 yield _Entry(member.name, b"", False, _link(member.name, member.linkname))
             elif member.isreg() and not member.issparse():
-                content = file.extractfile(member)
-                assert content is not None
-                yield _Entry(member.name, content.read(), bool(member.mode & 0o100), "")
+                content = archive[member.offset_data : member.offset_data + member.size]
+                if len(content) != member.size:
+                    raise BadUpload("the archive cannot be read: it breaks off")
+                yield _Entry(member.name, content, bool(member.mode & 0o100), "")
             else:
-                raise BadArchive(f"{member.name[:80]!r} is no plain file, folder or link")
+                raise BadUpload(f"{member.name[:80]!r} is no plain file, folder or link")
+
+
+class _Headers(io.BytesIO):
+    """A tar file of which tarfile reads the headers alone, none of them longer than it may be."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if size is None or not 0 <= size <= LONGEST_HEADER:
+            raise BadUpload(f"a header in it has more than {LONGEST_HEADER:,} bytes")
+        return super().read(size)
 
 
 def _of_zip(archive: bytes, most_bytes: int) -> Iterator[_Entry | None]:
     """None stands for a folder."""
     if archive.count(_ZIP_ENTRY) > _MOST_ENTRIES:
-        raise BadArchive(f"it has more than {MOST_FILES:,} files and folders")
+        raise _too_many()
     left = most_bytes
     with zipfile.ZipFile(io.BytesIO(archive)) as file:
         for member in file.infolist():
@@ -130,9 +153,9 @@ def _of_zip(archive: bytes, most_bytes: int) -> Iterator[_Entry | None]:
                 yield None
                 continue
             if stat.S_IFMT(mode) not in (0, stat.S_IFREG, stat.S_IFLNK):
-                raise BadArchive(f"{member.filename[:80]!r} is no plain file, folder or link")
+                raise BadUpload(f"{member.filename[:80]!r} is no plain file, folder or link")
             if member.compress_type not in _METHODS:
-                raise BadArchive(
+                raise BadUpload(
                     f"{member.filename[:80]!r} is compressed in a way that is not taken: "
                     "zip files are stored or deflated"
                 )
@@ -150,16 +173,16 @@ def _of_zip(archive: bytes, most_bytes: int) -> Iterator[_Entry | None]:
 
 def _link(name: str, target: str) -> str:
     if len(target.encode("utf-8", "surrogateescape")) > LONGEST_LINK:
-        raise BadArchive(f"the link {name[:80]!r} leads nowhere: that is no path")
+        raise BadUpload(f"the link {name[:80]!r} leads nowhere: that is no path")
     return target
 
 
 def _plain(name: str) -> str:
     plain = posixpath.normpath(name)
     if plain.startswith(("/", "../")) or plain in ("..", ".") or "\0" in plain or "\\" in plain:
-        raise BadArchive(f"{name[:80]!r} leads out of the folder")
+        raise BadUpload(f"{name[:80]!r} leads out of the folder")
     if len(plain) > LONGEST_NAME:
-        raise BadArchive(f"{plain[:40]!r}… has a name of more than {LONGEST_NAME} characters")
+        raise BadUpload(f"{plain[:40]!r}… has a name of more than {LONGEST_NAME} characters")
     return plain
 
 
@@ -174,11 +197,11 @@ def _without_top(entries: list[_Entry]) -> list[_Entry]:
 
 def _name(manifest: bytes) -> str:
     try:
-        name = tomllib.loads(manifest.decode()).get("name")
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
-        raise BadArchive(f"{MANIFEST} cannot be read: {error}") from None
+        name = parse_manifest(manifest).get("name")
+    except BadManifest as error:
+        raise BadUpload(f"{MANIFEST} cannot be read: {error}") from None
     if not isinstance(name, str):
-        raise BadArchive(f"{MANIFEST} has no name")
+        raise BadUpload(f"{MANIFEST} has no name")
     return name
 
 
@@ -201,10 +224,13 @@ def _tar(entries: dict[str, _Entry]) -> bytes:
 
 
 def _folders(entries: dict[str, _Entry]) -> list[str]:
+    """Those that the names lead through; each counts, whether the archive names it or not."""
     found: set[str] = set()
     for name in entries:
         parts = name.split("/")[:-1]
         found |= {"/".join(parts[:deep]) for deep in range(1, len(parts) + 1)}
+        if len(found) + len(entries) > MOST_FILES:
+            raise _too_many()
     if clash := sorted(found & entries.keys()):
-        raise BadArchive(f"{clash[0]!r} is a file and a folder")
+        raise BadUpload(f"{clash[0]!r} is a file and a folder")
     return sorted(found)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 import time
-from bisect import bisect_left, bisect_right, insort
+from bisect import bisect_left, insort
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -21,7 +21,7 @@ from msgspec import Struct
 from referee.record import Record
 from referee.store.browsing import last_numbers, newest_records, records_of
 from referee.store.database import Store
-from referee.store.rows import PairingRow, RulingRow
+from referee.store.rows import GamesAt, PairingRow, RulingRow
 from referee.verdict import Ending
 
 KEPT = 50_000
@@ -84,25 +84,24 @@ class Leaves:
         self.pairings: dict[int, PairingRow] = {}
 
     def page(
-        self, wanted: Wanted, before: Leaf | None, until: str | None, most: int
+        self, wanted: Wanted, before: Leaf | None, shown: GamesAt | None, most: int
     ) -> tuple[list[Leaf], bool]:
-        """The newest games that are wanted, before a game and a moment; and whether more follow."""
+        """The newest games that are wanted and shown, before a game; and whether more follow.
+        Where `shown` is None, all are."""
         self._look()
         found: list[Leaf] = []
-        for leaf in self._down_from(before, until):
+        for leaf in self._down_from(before):
+            if shown is not None and not shown.has(leaf.pairing, leaf.number):
+                continue
             if wanted(self.pairings[leaf.pairing]):
                 found.append(leaf)
                 if len(found) > most:
                     return found[:most], True
         return found, False
 
-    def _down_from(self, before: Leaf | None, until: str | None) -> Iterator[Leaf]:
+    def _down_from(self, before: Leaf | None) -> Iterator[Leaf]:
         leaves = self._leaves
-        end = len(leaves)
-        if until is not None:
-            end = bisect_right(leaves, Leaf(until, 1 << 62, 0))
-        if before is not None:
-            end = min(end, bisect_left(leaves, before))
+        end = len(leaves) if before is None else bisect_left(leaves, before)
         for at in range(end - 1, -1, -1):
             yield leaves[at]
 

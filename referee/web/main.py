@@ -66,6 +66,9 @@ async def _serve(settings: WebSettings) -> None:
             date_header=True,
             lifespan="on",
             http=holding(app.state.site.connections),
+            # Said in full: the defaults of uvicorn believe whatever comes from this machine.
+            proxy_headers=bool(settings.proxies),
+            forwarded_allow_ips=[*map(_mapped, settings.proxies), *settings.proxies],
             ws="none",
             backlog=BACKLOG,
             timeout_keep_alive=settings.limits.idle_s,  # type: ignore[arg-type]
@@ -74,7 +77,6 @@ async def _serve(settings: WebSettings) -> None:
         )
     )
     logging.getLogger("uvicorn.error").addFilter(_is_ours)
-    logging.getLogger("python_multipart").setLevel(logging.CRITICAL)
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(hear_loop)
 
@@ -97,6 +99,18 @@ async def _serve(settings: WebSettings) -> None:
     if server.started and not server.should_exit:
         print(msgspec.json.encode({"ready": address}).decode(), flush=True)
     await serving
+
+
+def _mapped(proxy: str) -> str:
+    """How an address or network of IPv4 is seen by a socket that listens for both kinds.
+
+    >>> _mapped("10.0.0.0/8"), _mapped("127.0.0.1"), _mapped("::1")
+    ('::ffff:10.0.0.0/104', '::ffff:127.0.0.1', '::1')
+    """
+    if ":" in proxy:
+        return proxy
+    address, slash, bits = proxy.partition("/")
+    return f"::ffff:{address}/{96 + int(bits)}" if slash else f"::ffff:{address}"
 
 
 def _is_ours(record: logging.LogRecord) -> bool:

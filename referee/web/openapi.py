@@ -9,13 +9,13 @@ import msgspec
 
 from referee.version import __version__
 from referee.web.endpoint import PREFIX, Archive, Endpoint
+from referee.web.forms import FORM
 from referee.web.refusal import MEANINGS, Told
 
 REF = "#/components/schemas/{name}"
 JSON = "application/json"
 ARCHIVES = ("application/x-tar", "application/gzip", "application/zip", "application/octet-stream")
 """What a bot's folder may come as; a form of a browser has it as its file `archive`."""
-FORM = "multipart/form-data"
 _BYTES = {"type": "string", "format": "binary"}
 
 Document = dict[str, Any]

@@ -16,7 +16,6 @@ from urllib.parse import quote
 
 import jinja2
 from msgspec import Struct
-from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
@@ -26,15 +25,14 @@ from referee.version import __version__
 from referee.web import bodies
 from referee.web.access import (
     COOKIE,
-    CSRF_FIELD,
     Needs,
     Visitor,
     csrf_token,
     remember,
 )
 from referee.web.asset import Assets
-from referee.web.endpoint import Call, Endpoint, Nothing
-from referee.web.openapi import FORM
+from referee.web.endpoint import Call, Endpoint, HandedIn, Nothing
+from referee.web.forms import CSRF_FIELD, FORM, PLAIN_FORM, Fields
 from referee.web.parlour.parlour import Parlour
 from referee.web.refusal import Refusal, not_allowed
 from referee.web.refusing import refusal_of
@@ -67,7 +65,7 @@ class Form(Struct, frozen=True, kw_only=True):
 
     path: str
     name: str
-    run: Callable[[Call, Any, FormData], str]
+    run: Callable[[Call, Any, Fields], str]
     asks: type[Struct] = Nothing
     needs: Needs = "team"
     uploads: bool = False
@@ -162,32 +160,34 @@ class Pages:
             site.door.may_play(visitor)
         else:
             site.door.may_change(visitor, form.needs)
+        body: HandedIn | None = None
+        fields: Fields = {}
         if form.uploads:
-            body, fields = await site.handed_in(request, visitor), FormData()
+            body = await site.handed_in(request, visitor)
         else:
-            body, fields = None, await self._fields(request)
-            site.door.must_be_ours(visitor, str(fields.get(CSRF_FIELD, "")))
+            fields = await self._fields(request)
+            site.door.must_be_ours(visitor, fields.get(CSRF_FIELD, ""))
         where = await site.handle(visitor, lambda call: form.run(call, asked, fields), body)
         return RedirectResponse(where, 303)
 
-    async def _fields(self, request: Request) -> FormData:
+    async def _fields(self, request: Request) -> Fields:
         media = bodies.media_type(request)
-        if media not in (FORM, bodies.PLAIN_FORM):
-            raise Refusal(415, f"a form comes as {bodies.PLAIN_FORM} or {FORM}")
+        if media not in (FORM, PLAIN_FORM):
+            raise Refusal(415, f"a form comes as {PLAIN_FORM} or {FORM}")
         limits = self._site.settings.limits
         body = await bodies.read_body(request, limits.body_bytes, limits.body_s)
-        return await bodies.read_form(body, request, limits.body_bytes)
+        return bodies.read_form(body, request)
 
     # Logging in.
 
     async def _log_in(self, request: Request) -> Response:
         """A token from our own form, kept in a cookie from now on."""
-        fields = FormData()
+        fields: Fields = {}
         try:
             self._site.door.slow_down(request)
             _must_be_from_here(request)
             fields = await self._fields(request)
-            token = str(fields.get("token", "")).strip()
+            token = fields.get("token", "").strip()
             team = await self._site.run(lambda house: house.teams.of_token(token))
             if team is None:
                 raise self._site.door.wrong_token(request)
@@ -195,11 +195,11 @@ class Pages:
             refusal = refusal_of(error)
             if not fields:
                 return self.refuse(request, refusal)
-            here = _within(str(fields.get("next", "/")))
+            here = _within(fields.get("next", "/"))
             nobody = Visitor(address="")
             told = sentence(refusal.on_page)
             return _refused(self.render("login.html", nobody, here=here, told=told), refusal)
-        response = RedirectResponse(_within(str(fields.get("next", "/"))), 303)
+        response = RedirectResponse(_within(fields.get("next", "/")), 303)
         remember(response, token, secure=request.url.scheme == "https")
         return response
 

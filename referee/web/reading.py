@@ -25,6 +25,7 @@ from referee.store.connect import FILE
 from referee.store.house import House
 from referee.store.house.names import plain
 from referee.store.house.rows import EntrantRow, RatingRow, SeasonRow, TournamentRow
+from referee.store.rows import GamesAt
 from referee.tournament.spec import Spec
 from referee.web.access import Visitor
 from referee.web.leafing import Leaves
@@ -54,6 +55,8 @@ class Stood(Struct, frozen=True):
     at: str | None = None
     entrants: dict[int, Entered] | None = None
     """Of frozen ones, by bot: as it was then. None: as it is now."""
+    games: GamesAt = GamesAt()
+    """Of frozen ones: those that there were."""
 
     def entered(self, bot: EntrantRow) -> Entered:
         now = Entered(bot.active, bot.paused, bot.disqualified)
@@ -65,6 +68,7 @@ class _Beside(Struct):
 
     at: str | None = None
     entrants: dict[int, Entered] | None = None
+    games: GamesAt = GamesAt()
 
 
 class Shelf(Struct, frozen=True):
@@ -230,6 +234,14 @@ class Library:
 
     # Games.
 
+    def games_shown(self, season: SeasonRow | None, sight: Sight) -> GamesAt | None:
+        """The games that are shown of a season, or of a tournament; None where all are."""
+        until = None if season is None else sight.until(season)
+        if season is None or until is None:
+            return None
+        stood = self._frozen(season, until)
+        return GamesAt() if stood is None else stood.games
+
     def leaves(self, shelf: Shelf) -> Leaves:
         """The games of a season or a tournament that has some, the newest first."""
         return self._leaves.get(shelf.folder, None, lambda: Leaves(shelf.name, shelf.folder))
@@ -305,7 +317,8 @@ def _read_snapshot(folder: Path) -> Stood:
 def _decode(text: bytes) -> Stood:
     try:
         beside = msgspec.json.decode(text, type=_Beside)
-        return Stood(msgspec.json.decode(text, type=Standings), beside.at, beside.entrants)
+        standings = msgspec.json.decode(text, type=Standings)
+        return Stood(standings, beside.at, beside.entrants, beside.games)
     except msgspec.MsgspecError as error:
         raise Refusal(503, f"the standings cannot be read: {error}") from None
 

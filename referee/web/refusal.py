@@ -17,6 +17,7 @@ MEANINGS = {
     409: "The state of things does not allow this now.",
     413: "The body is too large.",
     415: "The body is of a type that is not taken here.",
+    422: "The archive takes more time or memory to unpack than any bot's folder is given.",
     429: "Too many requests; `Retry-After` says when to come back.",
     500: "The referee itself failed; its log says more.",
     503: "What is asked for cannot be read at the moment.",

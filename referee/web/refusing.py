@@ -13,6 +13,7 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from referee.bots.confinement.identity import NoUser
 from referee.mistake import Mistake
 from referee.store.house import mistakes as house_mistakes
 from referee.store.trouble import BadStore
@@ -27,6 +28,7 @@ STATUS: dict[type[Mistake], int] = {
     house_mistakes.TooOften: 429,
     house_mistakes.BadHouse: 503,
     BadStore: 503,
+    NoUser: 503,
 }
 """Of the mistakes that are no bad input."""
 IN_GENERAL = {

@@ -48,6 +48,10 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Of any body but that of a submission, for which the house has a limit of its own."""
     body_s: float = 60.0
     """For a body to arrive."""
+    unpack_cpu_s: Annotated[int, Meta(ge=1)] = 10
+    """Of processor time, to read an upload."""
+    unpack_s: Annotated[int, Meta(ge=1)] = 60
+    """The same by the clock: other work may keep the processor."""
     head_s: float = 10.0
     """For the head of a request to arrive, from the moment when its connection is there."""
     idle_s: float = 30.0
@@ -71,6 +75,9 @@ class WebSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     """Whether reading needs no token."""
     writing: bool = True
     """Whether anything can be changed over HTTP at all."""
+    proxies: tuple[str, ...] = ()
+    """Addresses and networks whose word is taken for where a request comes from, in
+    `X-Forwarded-For` and `X-Forwarded-Proto`. Nobody else's is."""
     nice: Annotated[int, Meta(ge=0, le=19)] = 5
     """By how much visitors give way to games."""
     limits: Limits = Limits()

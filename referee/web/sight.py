@@ -124,8 +124,9 @@ class Sight:
     # Games.
 
     def until(self, season: SeasonRow | None) -> str | None:
-        """The moment after which games of a season are not shown; None where all are, as in a
-        tournament."""
+        """The moment at which a season was frozen, where that hides anything from this visitor;
+        None where all is shown, as of a tournament. Which games there were then is kept with the
+        standings."""
         if season is None or not season.hidden or self.visitor.organiser:
             return None
         return season.frozen_at

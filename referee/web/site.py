@@ -64,7 +64,7 @@ class Site:
         self.live = Live(self.library.shown)
         self.running = Running()
         self.parlour = Parlour(settings.limits)
-        self._uploads = Uploads()
+        self._uploads = Uploads(settings.limits)
         self.live.listeners.append(self.running.hear)
         self.requests: Counter[tuple[str, int]] = Counter()
         """By endpoint and status."""
@@ -79,7 +79,6 @@ class Site:
     def close(self) -> None:
         self.live.close()
         self.parlour.close()
-        self._uploads.close()
         self._threads.shutdown(wait=True, cancel_futures=True)
         for house in [*self._all_houses, self._house]:
             house.close()
@@ -129,7 +128,6 @@ class Site:
             request,
             visitor.key,
             limit,
-            self.settings.limits.body_s,
             lambda in_form: self.door.must_be_ours(visitor, csrf or in_form),
         )
 

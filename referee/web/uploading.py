@@ -1,60 +1,79 @@
 """A bot's folder on its way in, by the API or by the page: few at a time, and unpacked apart.
 
 Nothing of a body is read before its sender may send one. So many bodies are in memory at a time and
-no more, few of them one team's; whoever comes then waits, with nothing read. Unpacking costs time
-that its sender chooses, so it has threads of its own: those that answer everybody else are not kept
-by it. Whoever has gone meanwhile is not unpacked for.
+no more, few of them one team's; whoever comes then waits, with nothing read. What a body holds is
+parsed by a process of its own (unpacker.py), at a cost that has an end: whoever asks for anything
+else is answered meanwhile. Whoever has gone before that is not unpacked for.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
+import os
+import signal
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 from starlette.requests import Request
 
-from referee.bots.archive import BadArchive
-from referee.web import archives, bodies
+from referee.bots.confinement.identity import servant
+from referee.web import bodies
 from referee.web.endpoint import HandedIn
 from referee.web.refusal import Refusal
+from referee.web.settings import Limits
+from referee.web.unpacker import TOO_COSTLY, Order, Upload
 
 AT_ONCE = 4
 OF_ONE = 2
 """Of one team, or of one address: bodies that come, or wait to."""
-THREADS = 2
+SPARE_S = 5.0
+"""From the time at which the process ends itself to that at which it is ended."""
+PACKAGES = Path(__file__).resolve().parents[2]
+PROGRAM = """
+import sys
+sys.path.append(sys.argv.pop())
+from referee.web.unpacker import main
+main()
+"""
+OUT_OF_TIME = (signal.SIGALRM, signal.SIGXCPU, signal.SIGKILL)
 
 
 class Uploads:
     """All that are under way."""
 
-    def __init__(self) -> None:
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
         self._room = asyncio.Semaphore(AT_ONCE)
         self._own: Counter[str] = Counter()
-        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="unpacking")
 
     async def take(
-        self, request: Request, key: str, limit: int, within_s: float, proof: Callable[[str], None]
+        self, request: Request, key: str, limit: int, proof: Callable[[str], None]
     ) -> HandedIn:
         """The folder that a request brings; `proof` is shown what the form has to prove that it is
-        ours, before anything is unpacked. Raises Refusal."""
+        ours. Raises Refusal."""
+        content_type = bodies.archive_type(request)
         with self._one_of(key):
             async with self._room:
-                body = await bodies.read_body(request, limit + bodies.FORM_ROOM, within_s, limit)
-                archive, csrf = await bodies.read_archive(body, request, limit)
-                del body
-                proof(csrf)
+                room = limit + bodies.FORM_ROOM
+                body = await bodies.read_body(request, room, self._limits.body_s, limit)
                 if await request.is_disconnected():
                     raise Refusal(400, "whoever sent this has gone")
-                try:
-                    packed = await asyncio.get_running_loop().run_in_executor(
-                        self._threads, archives.repack, archive.content, limit
-                    )
-                except BadArchive as bad:
-                    raise Refusal(400, str(bad)) from None
-        return HandedIn(name=packed.name, content=packed.content, label=archive.label)
+                order = Order(
+                    content_type=content_type,
+                    most_bytes=limit,
+                    cpu_s=self._limits.unpack_cpu_s,
+                    deadline_s=self._limits.unpack_s,
+                    user=servant(),
+                )
+                upload, content = await _unpacked(order, body)
+        proof(upload.csrf)
+        if upload.status:
+            raise Refusal(upload.status, upload.why)
+        return HandedIn(name=upload.name, content=content, label=upload.label)
 
     @contextmanager
     def _one_of(self, key: str) -> Iterator[None]:
@@ -72,5 +91,40 @@ class Uploads:
             if not self._own[key]:
                 del self._own[key]
 
-    def close(self) -> None:
-        self._threads.shutdown(wait=False, cancel_futures=True)
+
+async def _unpacked(order: Order, body: bytes) -> tuple[Upload, bytes]:
+    """What a process of its own makes of a body, and the folder. Raises Refusal."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-I", "-S", "-X", "utf8", "-c", PROGRAM, str(PACKAGES)),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        cwd="/",
+        env={name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ},
+        start_new_session=True,
+    )
+    try:
+        async with asyncio.timeout(order.deadline_s + SPARE_S):
+            line = json.dumps(order._asdict()).encode() + b"\n"
+            out, told = await process.communicate(line + body)
+    except TimeoutError:
+        raise _too_slow(order) from None
+    finally:
+        if process.returncode is None:
+            with suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+    if process.returncode and -process.returncode in OUT_OF_TIME:
+        raise _too_slow(order)
+    if process.returncode:
+        raise RuntimeError(f"the unpacker ended with {process.returncode}: {told[-2000:]!r}")
+    head, _, content = out.partition(b"\n")
+    return Upload(**json.loads(head)), content
+
+
+def _too_slow(order: Order) -> Refusal:
+    return Refusal(
+        TOO_COSTLY,
+        f"the archive takes longer to unpack than the {order.cpu_s} s of processor time that any "
+        "bot's folder is given",
+    )

@@ -16,7 +16,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from referee.bots.manifest import MANIFEST, BadBot, check_name
+from referee.bots.manifest import BadBot, check_name
+from referee.bots.manifest_text import MANIFEST
 from referee.rules.chance import Seeded
 from referee.rules.registry import BadVariant, blame_script, build_variant, is_path
 from referee.rules.variant import Variant

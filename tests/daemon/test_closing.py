@@ -10,6 +10,7 @@ from tests.daemon.serving import WEB, serving
 from tests.daemon.test_submissions import bot_folder
 from tests.web.pages.scene import page_url
 from tests.web.serving import Web
+from tests.web.test_door import log_in
 
 PAGES = (*WEB, "--bots", "none", "--variant", "underdog")
 
@@ -39,13 +40,15 @@ def test_a_daemon_that_is_read_only(tmp_path: Path) -> None:
         assert daemon.stop() == 0, daemon.said
 
 
-def test_a_daemon_whose_reading_is_closed(tmp_path: Path) -> None:
+def test_a_daemon_whose_reading_is_closed_behind_a_proxy(tmp_path: Path) -> None:
     data = tmp_path / "data"
     with House.open(data) as house:
         viewer = house.teams.add("Press", "viewer", by="a test").token
     assert viewer is not None
-    with serving(data, *PAGES, "--closed") as daemon:
+    with serving(data, *PAGES, "--closed", "--proxy", "127.0.0.0/8") as daemon:
         web = Web(daemon.process, page_url(daemon))
         assert web.get("/api/v1/status").status == 401
         assert web.get("/api/v1/status", viewer).status == 200
+        secure = log_in(web, viewer, X_Forwarded_Proto="https").headers["set-cookie"]
+        assert "Secure" in secure
         assert daemon.stop() == 0, daemon.said

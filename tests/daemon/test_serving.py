@@ -180,6 +180,10 @@ def test_what_cannot_be_meant_is_refused_before_anything_is_made(tmp_path: Path)
         {
             "bots": (("serve", "--bots", "nonsense"), "--bots takes tcp://ADDRESS:PORT, .*"),
             "web": (("serve", "--web", "127.0.0.1:x"), "--web takes HOST:PORT, .*"),
+            **{
+                f"proxy {proxy}": (("serve", "--proxy", proxy), "--proxy takes the address .*")
+                for proxy in ("*", "example.org", "10.0.0.1/8")
+            },
             "variant": (("serve", "--variant", "nope"), "unknown variant .*"),
             **{
                 f"finish {number}": (

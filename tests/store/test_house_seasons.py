@@ -11,7 +11,7 @@ from referee.store.house import House
 from referee.store.house.mistakes import Conflict, HouseMistake, Unknown
 from referee.store.house.ratings import RatingNow
 from referee.store.house.rows import RulingWhat, TeamRow
-from referee.store.rows import RulingRow
+from referee.store.rows import GamesAt, RulingRow
 from tests.store.housing import Clock, played
 from tests.store.sample import games, new_store
 
@@ -41,19 +41,19 @@ def test_a_frozen_table_is_what_the_public_sees_until_it_is_revealed(house: Hous
     house.seasons.start("{}", by="me")
     with pytest.raises(Conflict, match="is not frozen"):
         house.seasons.reveal("1", by="me")
-    frozen = house.seasons.freeze("1", '{"a":1}', by="me")
+    frozen = house.seasons.freeze("1", '{"a":1}', GamesAt(), by="me")
     assert (frozen.state, frozen.hidden) == ("frozen", True)
-    assert house.seasons.frozen(frozen) == '{"a":1,"entrants":{}}'
+    assert house.seasons.frozen(frozen) == '{"a":1,"entrants":{},"games":{"last":{},"missing":{}}}'
     with pytest.raises(Conflict, match="is frozen already"):
-        house.seasons.freeze("1", '{"a":2}', by="me")
+        house.seasons.freeze("1", '{"a":2}', GamesAt(), by="me")
     assert house.seasons.reveal("1", by="me").state == "open"
     assert not house.seasons.named("1").hidden
-    assert house.seasons.freeze("1", '{"a":2}', by="me").hidden
+    assert house.seasons.freeze("1", '{"a":2}', GamesAt(), by="me").hidden
     closed = house.seasons.close("1", by="me")
     assert (closed.state, closed.hidden) == ("closed", True)
     assert house.seasons.reveal("1", by="me").state == "closed"
     with pytest.raises(Conflict, match="the season 1 is closed"):
-        house.seasons.freeze("1", "{}", by="me")
+        house.seasons.freeze("1", "{}", GamesAt(), by="me")
 
 
 @pytest.mark.parametrize("name", ["", "..", "a/b", "A", "-x", "a b", 41 * "a", "é", "a\n"])
@@ -92,6 +92,30 @@ def test_ratings_are_kept_a_minute_apart(house: House, reds: TeamRow, clock: Clo
     assert len(house.ratings.of_bot(season, one.bot)) == 3
     before = house.ratings.at(season, clock.time - timedelta(seconds=90))
     assert [(row.version, row.elo) for row in before] == [(one.id, 30.0)]
+
+
+def test_a_clock_that_is_set_back_does_not_date_ratings_before_a_freeze(
+    house: House, reds: TeamRow, clock: Clock
+) -> None:
+    season = house.seasons.start("{}", by="me")
+    version = played(house, "greedy", reds, b"one")
+
+    def note(count: int) -> None:
+        house.ratings.note(season, [RatingNow(version.id, "", float(count), 1.0, count)])
+
+    note(1)
+    clock.turn(minutes=5)
+    frozen = house.seasons.freeze("1", "{}", GamesAt(), by="me")
+    note(2)  # in the minute of the freeze
+    clock.turn(hours=-1)
+    note(3)
+    assert frozen.frozen_at is not None
+    at = [row.at for row in house.ratings.of_version(season, version.id)]
+    assert [each[:16] > frozen.frozen_at[:16] for each in at] == [False, True]
+    house.seasons.reveal("1", by="me")
+    note(4)
+    points = {row.at[11:16]: row.elo for row in house.ratings.of_version(season, version.id)}
+    assert points == {"11:05": 4.0, "12:00": 1.0, "12:06": 3.0}
 
 
 def test_ratings_are_thinned_to_an_hour_apart(house: House, reds: TeamRow, clock: Clock) -> None:

@@ -15,8 +15,8 @@ from tests.web.test_words import said
 FORM = {"Content_Type": "application/x-www-form-urlencoded"}
 
 
-def log_in(web: Web, token: str, where: str = "/") -> Reply:
-    return web.post("/login", f"token={token}&next={quote(where)}".encode(), **FORM)
+def log_in(web: Web, token: str, where: str = "/", **headers: str) -> Reply:
+    return web.post("/login", f"token={token}&next={quote(where)}".encode(), **FORM, **headers)
 
 
 def cookie(reply: Reply) -> dict[str, str]:
@@ -89,3 +89,31 @@ def test_a_token_is_asked_for_in_the_words_of_who_asks(
     assert told.startswith(f"this needs {needed}: ")
     assert all(how in told for how in ("--token", "REFEREE_TOKEN", "Authorization: Bearer"))
     assert said(web.get(page)) == f"Log in with {own}."
+
+
+GUESSES = {"tries_burst": 3, "tries_per_s": 0.001}
+
+
+def test_nobody_chooses_the_address_by_which_guesses_are_counted(own: Contest) -> None:
+    with serving(own.data, limits=GUESSES) as web:
+        found = [guess(web, "0.0.0.1", f"9.9.9.{number}") for number in range(5)]
+        assert found == [401] * 3 + [429] * 2
+
+
+def test_a_proxy_that_was_named_is_believed(own: Contest) -> None:
+    with serving(own.data, limits=GUESSES, proxies=["127.0.0.0/8"]) as web:
+        assert [guess(web, f"9.9.9.{number}") for number in range(5)] == [401] * 5
+        # What a visitor wrote stands before what the proxy adds.
+        found = [guess(web, f"9.9.8.{number}", "9.9.9.9") for number in range(5)]
+        assert found == [401] * 3 + [429] * 2
+
+
+def test_a_proxy_elsewhere_is_not_this_machine(own: Contest) -> None:
+    with serving(own.data, limits=GUESSES, proxies=["10.0.0.1", "192.168.0.0/16"]) as web:
+        found = [guess(web, f"9.9.9.{number}") for number in range(5)]
+        assert found == [401] * 3 + [429] * 2
+
+
+def guess(web: Web, *said: str) -> int:
+    """What comes of a wrong token, from where these words say."""
+    return web.get("/api/v1/me", "0" * 32, X_Forwarded_For=", ".join(said)).status

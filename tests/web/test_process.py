@@ -12,9 +12,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from referee.bots.archive import BadArchive
 from referee.store.database import Store
-from referee.web.archives import repack
+from referee.web.archives import BadUpload, repack
 from referee.web.asset import Assets
 from referee.web.leafing import Leaves
 from referee.web.rates import Rate
@@ -118,7 +117,7 @@ def test_archives_are_the_same_however_they_were_packed() -> None:
     for other in (archive("bot", top="x/"), archive("bot", mode="w:gz"), plain.content):
         assert repack(other, 10_000) == plain
     for cut in range(0, 1024, 97):
-        with pytest.raises(BadArchive):
+        with pytest.raises(BadUpload):
             repack(plain.content[:cut], 10_000)
 
 

@@ -10,6 +10,7 @@ import pytest
 from referee.reports.standings import read_standings
 from referee.store.database import Store
 from referee.store.house import House
+from referee.store.rows import GamesAt
 from tests.waiting import wait_for
 from tests.web.contest import GAMES, Contest, hand_in
 from tests.web.serving import query, serving
@@ -18,10 +19,12 @@ from tests.web.serving import query, serving
 def freeze(contest: Contest, at: str) -> None:
     """As if the season had been frozen then, after one game."""
     with House.open(contest.data) as house:
-        season = house.seasons.named("1")
-        table = read_standings(house.seasons.folder(season))
-        then = msgspec.structs.replace(table, played=1)
-        house.seasons.freeze("1", msgspec.json.encode(then).decode(), by="tests")
+        folder = house.seasons.folder(house.seasons.named("1"))
+        then = msgspec.structs.replace(read_standings(folder), played=1)
+        with Store.read(folder) as store:
+            records = [(*key, msgspec.msgpack.decode(body)) for *key, body in store.records()]
+        games = GamesAt.of((p, n) for p, n, record in records if record["started"] <= at)
+        house.seasons.freeze("1", msgspec.json.encode(then).decode(), games, by="tests")
         house._books.write("UPDATE season SET frozen_at = ?", (at,))
 
 

@@ -16,9 +16,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from referee.bots.archive import BadArchive
 from referee.web.access import csrf_token
-from referee.web.archives import LONGEST_LINK, MOST_FILES, repack
+from referee.web.archives import LONGEST_LINK, MOST_FILES, BadUpload, repack
 from tests.waiting import PATIENCE_S, wait_for
 from tests.web.contest import Contest, archive, files
 from tests.web.serving import Web, cpu_s, serving
@@ -26,16 +25,15 @@ from tests.web.test_writes import TAR, form, submit, zipped
 
 LIMIT = 20_000_000
 HELD = """
+from referee.web import uploading
+uploading.PROGRAM = '''
 import time
 from pathlib import Path
-from referee.web import archives
-unpack, gate = archives.repack, Path({gate!r})
-def held(*given):
-    gate.with_name("held").touch()
-    while not gate.exists():
-        time.sleep(0.01)
-    return unpack(*given)
-archives.repack = held
+gate = Path({gate!r})
+gate.with_name("held").touch()
+while not gate.exists():
+    time.sleep(0.01)
+''' + uploading.PROGRAM
 """
 """No archive is unpacked before the gate is there."""
 API, PAGE = "/api/v1/submissions", "/submit"
@@ -70,11 +68,11 @@ def test_links_that_are_no_paths_cost_nothing(own: Contest, method: int) -> None
 def test_every_byte_counts() -> None:
     target = b"x" * LONGEST_LINK
     assert repack(linked(2, target), 3 * LONGEST_LINK).name == "x"
-    with pytest.raises(BadArchive, match="bytes together"):
+    with pytest.raises(BadUpload, match="bytes together"):
         repack(linked(4, target), 3 * LONGEST_LINK)
-    with pytest.raises(BadArchive, match="is no path"):
+    with pytest.raises(BadUpload, match="is no path"):
         repack(linked(1, target + b"x"), LIMIT)
-    with pytest.raises(BadArchive, match="is no path"):
+    with pytest.raises(BadUpload, match="is no path"):
         repack(_tar_with_a_link("x" * (LONGEST_LINK + 1)), LIMIT)
 
 
@@ -84,7 +82,7 @@ def test_folders_count_as_files() -> None:
         for number in range(MOST_FILES):
             file.writestr(f"{number}/", "")
         file.writestr("bot.toml", "")
-    with pytest.raises(BadArchive, match="files and folders"):
+    with pytest.raises(BadUpload, match="files and folders"):
         repack(packed.getvalue(), LIMIT)
 
 

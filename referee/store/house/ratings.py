@@ -53,10 +53,11 @@ class Ratings:
     def note(self, season: SeasonRow, ratings: Iterable[RatingNow]) -> None:
         """Keep how things stand. Within a minute, the last word counts.
 
-        A version that has played no game since its last point gets no other.
+        A version that has played no game since its last point gets no other. No point that is made
+        after a freeze is of its minute or an earlier one, though the clock be set back.
         """
-        minute = self._books.now()[:16] + ":00.000Z"
         with self._books.changing():
+            minute = self._minute(season)
             known = {(row.version, row.variant): row.games for row in self.latest(season)}
             points = [
                 (season.id, now.version, now.variant, minute, now.elo, now.err95, now.games)
@@ -68,6 +69,15 @@ class Ratings:
                     f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?, ?, ?, ?, ?)", points
                 )
             self.thin(datetime.fromisoformat(minute) - FRESH)
+
+    def _minute(self, season: SeasonRow) -> str:
+        """That of a point that is made now."""
+        now = self._books.now()[:16] + ":00.000Z"
+        frozen = self._books.first(
+            "SELECT frozen_at FROM season WHERE id = ? AND frozen_at IS NOT NULL AND revealed = 0",
+            (season.id,),
+        )
+        return now if frozen is None else max(now, _next_minute(frozen[0]))
 
     def latest(self, season: SeasonRow) -> list[RatingRow]:
         """The last point of every version and variant."""
@@ -100,3 +110,7 @@ class Ratings:
             keys = self._books.rows("SELECT season, version, variant FROM rating_now")
             self._books.write_many(_THIN, [(*key, self._thinned, hour) for key in keys])
         self._thinned = hour
+
+
+def _next_minute(at: str) -> str:
+    return stamp(datetime.fromisoformat(at) + timedelta(minutes=1))[:16] + ":00.000Z"

@@ -14,6 +14,7 @@ from referee.store.house.books import Books
 from referee.store.house.mistakes import Conflict, Unknown
 from referee.store.house.names import must_be_season_name
 from referee.store.house.rows import SeasonRow
+from referee.store.rows import GamesAt
 
 FOLDER = "seasons"
 _SELECT = "SELECT id, name, spec, state, started, frozen_at, revealed, closed FROM season"
@@ -61,7 +62,8 @@ class Seasons:
 
     def frozen(self, season: SeasonRow) -> str | None:
         """The standings that were frozen, as JSON; None where none were. Beside what `freeze` was
-        given it has `entrants`: which version of every bot played then, and who did not."""
+        given it has `entrants`, which version of every bot played then, and who did not, and
+        `games`, those that there were."""
         found = self._books.first("SELECT frozen FROM season WHERE id = ?", (season.id,))
         return None if found is None else found[0]
 
@@ -84,8 +86,9 @@ class Seasons:
             self._books.journal(by, f"started the season {name}")
             return self.named(name)
 
-    def freeze(self, name: str, standings: str, *, by: str) -> SeasonRow:
-        """From now on the public sees these standings, JSON, until they are revealed."""
+    def freeze(self, name: str, standings: str, games: GamesAt, *, by: str) -> SeasonRow:
+        """From now on the public sees these standings, JSON, and these games alone, until they are
+        revealed."""
         with self._books.changing():
             season = self.named(name)
             if season.state == "closed":
@@ -95,12 +98,12 @@ class Seasons:
             self._books.write(
                 "UPDATE season SET state = 'frozen', frozen_at = ?, frozen = ?, revealed = 0 "
                 "WHERE id = ?",
-                (self._books.now(), self._with_entrants(standings), season.id),
+                (self._books.now(), self._with_entrants(standings, games), season.id),
             )
             self._books.journal(by, f"froze the season {name}")
             return self.named(name)
 
-    def _with_entrants(self, standings: str) -> str:
+    def _with_entrants(self, standings: str, games: GamesAt) -> str:
         """What a table shows of bots beside their games stays as it was, too."""
         rows = self._books.rows("SELECT id, active, paused, disqualified FROM bot ORDER BY id")
         entrants = {
@@ -108,7 +111,7 @@ class Seasons:
             for number, active, paused, why in rows
         }
         found = msgspec.json.decode(standings, type=dict[str, msgspec.Raw])
-        return msgspec.json.encode({**found, "entrants": entrants}).decode()
+        return msgspec.json.encode({**found, "entrants": entrants, "games": games}).decode()
 
     def reveal(self, name: str, *, by: str) -> SeasonRow:
         """The public sees the true standings again."""

@@ -48,8 +48,8 @@ def page(call: Call, asked: Any) -> Games:
         bots = _bot_of(versions, pairing.first), _bot_of(versions, pairing.second)
         return asked.variant in (None, pairing.variant) and _meets(bots, first, second)
 
-    until = call.sight.until(shelf.season)
-    found, more = leaves.page(wanted, _read_cursor(asked.before), until, asked.limit)
+    shown = call.library.games_shown(shelf.season, call.sight)
+    found, more = leaves.page(wanted, _read_cursor(asked.before), shown, asked.limit)
     told = [
         _told(call, shelf, leaf, heading, ruling) for leaf, heading, ruling in leaves.read(found)
     ]
@@ -123,14 +123,15 @@ def must_find(call: Call, name: str, game: str) -> tuple[Shelf, Record, RulingRo
     """A game that the visitor may see. Raises Refusal."""
     shelf = call.library.shelf(name)
     found = None
+    pairing, number = map(int, game.split("-"))
     if shelf.games:
-        pairing, _, number = game.partition("-")
-        found = call.library.leaves(shelf).game(int(pairing), int(number))
+        found = call.library.leaves(shelf).game(pairing, number)
     if found is None:
         raise Refusal(404, f"there is no game {name}/{game}")
     record, ruling = found
-    until = call.sight.until(shelf.season)
-    if until is not None and record.started > until and not call.sight.own_seats(record):
+    shown = call.library.games_shown(shelf.season, call.sight)
+    hidden = shown is not None and not shown.has(pairing, number)
+    if hidden and not call.sight.own_seats(record):
         raise Refusal(404, f"game {name}/{game} is not shown before season {name} is revealed")
     return shelf, record, ruling
 

@@ -175,7 +175,7 @@ WRITES = (
         answers=VersionTold,
         status=202,
         needs="team",
-        refuses=(409,),
+        refuses=(409, 422),
     ),
     Endpoint(
         method="POST",

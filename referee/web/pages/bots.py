@@ -7,11 +7,11 @@ from urllib.parse import quote
 
 from msgspec import Struct
 from msgspec.structs import replace
-from starlette.datastructures import FormData
 
 from referee.web.api import games, ladder, reads, writes
 from referee.web.api.asked import BotInSeason, GamesAsked, OneBot
 from referee.web.endpoint import Call, Nothing
+from referee.web.forms import Fields
 from referee.web.pages.drawing import chart
 from referee.web.pages.standings import Tab, chosen, tabs
 from referee.web.refusal import Refusal
@@ -107,33 +107,33 @@ def _opponents(call: Call, asked: BotAsked, season: str, variant: str | None) ->
 # What its team and organisers can do.
 
 
-def pause(call: Call, asked: OneBot, _: FormData) -> str:
+def pause(call: Call, asked: OneBot, _: Fields) -> str:
     writes.pause(call, asked)
     return _page(asked)
 
 
-def resume(call: Call, asked: OneBot, _: FormData) -> str:
+def resume(call: Call, asked: OneBot, _: Fields) -> str:
     writes.resume(call, asked)
     return _page(asked)
 
 
-def activate(call: Call, asked: OneBot, fields: FormData) -> str:
-    number = str(fields.get("version", ""))
+def activate(call: Call, asked: OneBot, fields: Fields) -> str:
+    number = fields.get("version", "")
     if not number.isdecimal() or not 0 < int(number[:10]) <= 1_000_000_000:
         raise Refusal(400, "version: a number from 1 is expected")
     writes.activate(_with(call, Activation(int(number))), asked)
     return _page(asked)
 
 
-def disqualify(call: Call, asked: OneBot, fields: FormData) -> str:
-    reason = " ".join(str(fields.get("reason", "")).split())
+def disqualify(call: Call, asked: OneBot, fields: Fields) -> str:
+    reason = " ".join(fields.get("reason", "").split())
     if not 1 <= len(reason) <= 200:
         raise Refusal(400, "a reason of 1 to 200 characters is expected")
     writes.disqualify(_with(call, Disqualification(reason)), asked)
     return _page(asked)
 
 
-def reinstate(call: Call, asked: OneBot, _: FormData) -> str:
+def reinstate(call: Call, asked: OneBot, _: Fields) -> str:
     writes.reinstate(call, asked)
     return _page(asked)
 

@@ -8,12 +8,12 @@ from urllib.parse import urlencode
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
-from starlette.datastructures import FormData
 
 from referee.verdict import MEANINGS, Ending
 from referee.web.api import games, ladder, writes
 from referee.web.api.asked import GamesAsked, OneGame
 from referee.web.endpoint import Call, Nothing, told_of
+from referee.web.forms import Fields
 from referee.web.reading import variants_of
 from referee.web.refusal import Refusal
 from referee.web.shapes import (
@@ -124,11 +124,11 @@ def _awarded(page: GamePage, ruling: RulingTold | None) -> str:
     return f"An organiser awarded this game to {page.record.players[ruling.seat]}: {ruling.reason}"
 
 
-def rule(call: Call, asked: OneGame, fields: FormData) -> str:
-    seat = str(fields.get("seat", ""))
+def rule(call: Call, asked: OneGame, fields: Fields) -> str:
+    seat = fields.get("seat", "")
     given = {
-        "what": str(fields.get("what", "")),
-        "reason": " ".join(str(fields.get("reason", "")).split()),
+        "what": fields.get("what", ""),
+        "reason": " ".join(fields.get("reason", "").split()),
         "seat": int(seat) if seat in ("0", "1") else None,
     }
     try:

@@ -6,10 +6,10 @@ import secrets
 from typing import Annotated, Any
 
 from msgspec import Meta, Struct
-from starlette.datastructures import FormData
 
 from referee.web import patterns
 from referee.web.endpoint import Call
+from referee.web.forms import Fields
 from referee.web.parlour.choosing import offer, terms
 from referee.web.parlour.parlour import Parlour
 from referee.web.refusal import Refusal
@@ -44,15 +44,15 @@ def choose(call: Call, asked: ChooseAsked) -> dict[str, Any]:
     }
 
 
-def sit_down(call: Call, _: ChooseAsked, fields: FormData) -> str:
+def sit_down(call: Call, _: ChooseAsked, fields: Fields) -> str:
     """Begin a game."""
     found = offer(call.library, call.house, call.sight)
-    seat = str(fields.get("seat", "random"))
+    seat = fields.get("seat", "random")
     if seat not in ("0", "1", "random"):
         raise Refusal(400, "seat: 0, 1 or random is expected")
     number = secrets.randbelow(2) if seat == "random" else int(seat)
-    person = str(fields.get("name", "")) or call.visitor.name
-    variant, bot = str(fields.get("variant", "")), str(fields.get("bot", ""))
+    person = fields.get("name", "") or call.visitor.name
+    variant, bot = fields.get("variant", ""), fields.get("bot", "")
     wanted = terms(found, variant, bot, number, person, call.house.data)
     return f"/play/{call.parlour.sit_down(call.visitor.key, wanted)}"
 
@@ -74,14 +74,14 @@ def sitting(call: Call, asked: OneSitting) -> dict[str, Any]:
     }
 
 
-def move(call: Call, asked: OneSitting, fields: FormData) -> str:
-    number = str(fields.get("turn", ""))
+def move(call: Call, asked: OneSitting, fields: Fields) -> str:
+    number = fields.get("turn", "")
     turn = int(number) if number.isdecimal() and len(number) < 6 else None
-    call.parlour.find(asked.sitting).play(turn, str(fields.get("move", "")))
+    call.parlour.find(asked.sitting).play(turn, fields.get("move", ""))
     return f"/play/{asked.sitting}"
 
 
-def give_up(call: Call, asked: OneSitting, _: FormData) -> str:
+def give_up(call: Call, asked: OneSitting, _: Fields) -> str:
     found = call.parlour.find(asked.sitting)
     found.leave(GIVEN_UP.format(found.terms.person))
     return f"/play/{asked.sitting}"

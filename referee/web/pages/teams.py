@@ -6,12 +6,12 @@ from typing import Any
 from urllib.parse import quote
 
 from msgspec import Struct
-from starlette.datastructures import FormData
 
-from referee.web import bodies
+from referee.web import unpacker
 from referee.web.api import ladder, reads, writes
 from referee.web.api.asked import OneTournament
 from referee.web.endpoint import Call, Nothing
+from referee.web.forms import Fields
 
 SHOWN_TOURNAMENTS = 50
 
@@ -35,11 +35,11 @@ def submit(call: Call, _: Nothing) -> dict[str, Any]:
         "me": reads.me(call, Nothing()),
         "limits": call.house.settings.limits(),
         "versions": [ladder.version_told(call, version) for version in own[-20:][::-1]],
-        "field": bodies.FIELD,
+        "field": unpacker.FIELD,
     }
 
 
-def hand_in(call: Call, _: Nothing, __: FormData) -> str:
+def hand_in(call: Call, _: Nothing, __: Fields) -> str:
     version = writes.submit(call, Nothing())
     return f"/bots/{quote(version.bot, safe='')}"
 
@@ -58,6 +58,6 @@ def organise(call: Call, _: Nothing) -> dict[str, Any]:
     }
 
 
-def cancel_tournament(call: Call, asked: OneTournament, _: FormData) -> str:
+def cancel_tournament(call: Call, asked: OneTournament, _: Fields) -> str:
     writes.cancel_tournament(call, asked)
     return "/organise"

@@ -1,0 +1,124 @@
+"""What an upload may cost: a process of its own reads it, and has an end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from pathlib import Path
+
+import pytest
+
+from referee.web import forms
+from tests.daemon.serving import processes_of
+from tests.waiting import wait_for
+from tests.web import hostile_uploads
+from tests.web.contest import Contest, archive
+from tests.web.serving import Reply, Web, cpu_s, serving
+from tests.web.test_writes import form, submit
+
+SMALL = """
+from referee.web import uploading
+uploading.PROGRAM = uploading.PROGRAM.replace(
+    "main()",
+    "from referee.web import unpacker; pages = int(open('/proc/self/statm').read().split()[0]); "
+    "unpacker.MEMORY = 4096 * pages + 16_000_000 - 8 * 20_000_000; main()",
+)
+"""
+"""The unpacker gets 16 MB beside what it has."""
+HELD = """
+from referee.web import uploading
+uploading.PROGRAM = uploading.PROGRAM.replace(
+    "main()",
+    "from referee.web import unpacker; from threading import Event; "
+    "unpacker.read_upload = lambda *_: Event().wait(); main()",
+)
+"""
+"""No upload is ever read."""
+
+
+def test_an_upload_that_takes_too_much_processor_time(own: Contest) -> None:
+    with serving(own.data, limits={"unpack_cpu_s": 1}) as web:
+        before = cpu_s(web.process.pid)
+        replies: list[Reply] = []
+        costly = hostile_uploads.records_in_headers()
+        sender = threading.Thread(target=lambda: replies.append(submit(web, costly, own.reds)))
+        sender.start()
+        wait_for(lambda: processes_of(web.process.pid), "the process that unpacks")
+        while sender.is_alive():
+            assert web.get("/healthz").status == 200
+            sender.join(0.1)
+        assert (replies[0].status, "longer to unpack" in replies[0].error) == (422, True)
+        assert cpu_s(web.process.pid) - before < 1.0
+        assert submit(web, archive("fresh"), own.reds).status == 202
+
+
+def test_an_upload_that_takes_too_long(own: Contest) -> None:
+    with serving(own.data, before=HELD, limits={"unpack_s": 1}) as web:
+        assert submit(web, archive("fresh"), own.reds).status == 422
+        assert processes_of(web.process.pid) == []
+
+
+def test_an_upload_that_takes_too_much_memory(own: Contest) -> None:
+    with serving(own.data, before=SMALL) as web:
+        reply = submit(web, hostile_uploads.many_members(), own.reds)
+        assert (reply.status, "memory" in reply.error) == (422, True)
+        assert submit(web, archive("fresh"), own.reds).status == 202
+
+
+def test_the_unpacker_has_nothing_of_the_referee(
+    own: Contest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PGPASSWORD", "secret")
+    with serving(own.data, before=HELD) as web:
+        sender = threading.Thread(target=submit, args=(web, archive("fresh"), own.reds))
+        sender.start()
+        (unpacker,) = wait_for(lambda: _confined(web), "the process that unpacks")
+        assert b"secret" not in (unpacker / "environ").read_bytes()
+        opened = [each.readlink() for each in (unpacker / "fd").iterdir()]
+        assert not [each for each in opened if not str(each).startswith("pipe:")]
+        os.kill(int(unpacker.name), signal.SIGKILL)
+        sender.join()
+
+
+def _confined(web: Web) -> list[Path]:
+    """Processes that have given up what they do not need."""
+    found = [Path(f"/proc/{pid}") for pid in processes_of(web.process.pid)]
+    return [each for each in found if _limit(each, "Max file size") == "0"]
+
+
+def _limit(process: Path, name: str) -> str:
+    for line in (process / "limits").read_text().splitlines():
+        if line.startswith(name):
+            return line.removeprefix(name).split()[0]
+    return ""
+
+
+def test_a_form_is_read_as_browsers_send_it() -> None:
+    body, headers = form(b"\r\n--\r\n--y", "proof")
+    fields = forms.read_form(headers["Content_Type"], b"before\r\n" + body + b"after")
+    assert fields["label"].text == "mine"
+    assert fields["csrf"].text == "proof"
+    assert fields["archive"] == (b"\r\n--\r\n--y", True)
+    plain = forms.read_form(forms.PLAIN_FORM, "a=1+2&ü=%C3%BC&b=&a=3".encode())
+    assert {name: field.text for name, field in plain.items()} == {"a": "3", "ü": "ü", "b": ""}
+
+
+PART = b'--x\r\nContent-Disposition: form-data; name="a"\r\n\r\nb\r\n'
+
+
+@pytest.mark.parametrize(
+    ("content_type", "body", "told"),
+    [
+        ("multipart/form-data", PART, "boundary"),
+        ("multipart/form-data; boundary=x", PART, "last boundary"),
+        ("multipart/form-data; boundary=x", b"nothing", "last boundary"),
+        ("multipart/form-data; boundary=x", PART * 21 + b"--x--", "more than 20 fields"),
+        ("multipart/form-data; boundary=x", b"--x\r\nA: b\r\n\r\n\r\n--x--", "has no name"),
+        ("multipart/form-data; boundary=x", b"--x\r\n" + b"A: b" * 9_999 + PART, "too long"),
+        (forms.PLAIN_FORM, b"a=1&" * 21, "more than 20 fields"),
+    ],
+)
+def test_a_form_that_is_none(content_type: str, body: bytes, told: str) -> None:
+    with pytest.raises(forms.BadForm, match=told):
+        forms.read_form(content_type, body)
