@@ -38,6 +38,7 @@ from referee.daemon.seasons import Seasons
 from referee.daemon.submissions import Submissions
 from referee.daemon.telling import Count, ended, floor_counts, hall_counts
 from referee.daemon.terms import ServeTerms
+from referee.daemon.turns import places
 from referee.daemon.watched import Watched
 from referee.ladder.season import Player
 from referee.mistake import Mistake
@@ -93,12 +94,14 @@ class Coordinator:
         self._due: dict[str, float] = {}
         self._guests: dict[str, Guest] = {}
         confinement = confinement_of(spec)
-        self._roster = Roster(house, confinement, journal)
+        at_once = places(terms.jobs)
+        self._roster = Roster(house, confinement, journal, at_once)
         self._submissions = Submissions(
             house,
             (confinement, spec.clock(), read_duration_ms(spec.build_time)),
             journal,
             self._tell_version,
+            at_once,
         )
         self._live = Live(house.data)
         self._dropping = Dropping(house, journal)
@@ -195,8 +198,8 @@ class Coordinator:
         poll = select.poll()
         pages = None if self._pages is None else self._pages.fd
         hall = None if self._reception is None else self._reception.fd
-        builder = self._roster.builder.fd
-        for fd in (self._crew.fileno(), self._submissions.fd, builder, pages, hall):
+        children = (*self._submissions.fds, *self._roster.builder.fds)
+        for fd in (self._crew.fileno(), *children, pages, hall):
             if fd is not None:
                 poll.register(fd, select.POLLIN)
         poll.poll(TICK_S * 1000)

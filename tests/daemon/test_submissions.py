@@ -138,6 +138,41 @@ def test_a_kill_in_the_middle_leaves_it_in_the_queue(tmp_path: Path) -> None:
         assert daemon.stop() == 0
 
 
+def test_slow_builds_of_one_team_delay_no_other_team(tmp_path: Path) -> None:
+    """Neither when they are handed in nor when they have to be built again."""
+    data, may = tmp_path / "data", tmp_path / "may"
+    slow = f'build = ["sh", "-c", "until test -e {may}; do sleep 0.05; done"]'
+    with House.open(data) as house:
+        reds, blues = team(house), team(house, "Blues")
+        waiting = [
+            house.submissions.keep(
+                f"slow {number}",
+                reds,
+                bot_folder(tmp_path / f"slow-{number}", build=slow, extra=f"# {number}\n"),
+            )
+            for number in range(3)
+        ]
+        quick = 'build = ["true"]'
+        other = house.submissions.keep("quick", blues, bot_folder(tmp_path / "q", build=quick))
+    with serving(data, *QUIET) as daemon:
+        assert judged(daemon, other).state == "playing", daemon.said
+        with daemon.house() as house:
+            states = [house.versions.get(version.id).state for version in waiting]
+        assert states == ["building", "queued", "queued"]
+        may.touch()
+        for version in waiting:
+            assert judged(daemon, version).state == "playing", daemon.said
+        assert daemon.stop() == 0, daemon.said
+    may.unlink()
+    shutil.rmtree(data / "builds")
+    with serving(data, *QUIET) as daemon:
+        wait_for(lambda: "built again bot=quick" in daemon.said, f"its build; {daemon.said}")
+        assert daemon.said.count("building again") == 2
+        may.touch()
+        wait_for(lambda: daemon.said.count("built again") == 4, f"the others; {daemon.said}")
+        assert daemon.stop() == 0, daemon.said
+
+
 def _command(pid: int) -> bytes:
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes()

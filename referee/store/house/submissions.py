@@ -105,13 +105,15 @@ class Submissions:
         query = f"{SELECT} WHERE version.state IN {UNDER_WAY} ORDER BY version.id"
         return [row(found) for found in self._books.rows(query)]
 
-    def claim(self) -> VersionRow | None:
-        """The next in the queue, to be built; None where nobody waits."""
-        query = f"{SELECT} WHERE version.state = 'queued' ORDER BY version.id LIMIT 1"
-        if self._books.first(query) is None:
+    def claim(self, number: int | None = None) -> VersionRow | None:
+        """This version or the first in the queue, to be built; None where it does not wait."""
+        which = "" if number is None else "AND version.id = ?"
+        query = f"{SELECT} WHERE version.state = 'queued' {which} ORDER BY version.id LIMIT 1"
+        values = () if number is None else (number,)
+        if self._books.first(query, values) is None:
             return None
         with self._books.changing():
-            found = self._books.first(query)
+            found = self._books.first(query, values)
             if found is None:
                 return None
             self._versions.set_state(row(found).id, "building")
