@@ -25,6 +25,7 @@ from referee.daemon.definition import CACHE, FOLDER, definition_of
 from referee.daemon.errand import end_with_the_asker, read_request
 from referee.mistake import Mistake
 from referee.rules.registry import all_variants
+from referee.store.trouble import is_no_room
 from referee.workshop.check.report import Report, Step
 from referee.workshop.check.run import check_bot
 from referee.workshop.check.sitting import Terms
@@ -64,7 +65,11 @@ class Rejected(Struct, frozen=True, tag="rejected"):
     told: str
 
 
-Finding = Stage | Passed | Rejected
+class NoRoom(Struct, frozen=True, tag="no room"):
+    """The disk took no more: this is no fault of the submission."""
+
+
+Finding = Stage | Passed | Rejected | NoRoom
 
 
 def main() -> None:
@@ -79,12 +84,18 @@ def main() -> None:
         except BrokenPipeError:
             os._exit(1)  # whoever asked is gone, and the watch has not seen it yet
 
+    say(_finding(request, say))
+
+
+def _finding(request: Request, say: Any) -> Finding:
     try:
-        say(_examine(request, say))
-    except Mistake as problem:
-        say(Rejected(f"{problem}\n{problem.quoted}".strip()))
-    except (BadArchive, OSError) as problem:
-        say(Rejected(f"the archive cannot be unpacked: {problem}"))
+        return _examine(request, say)
+    except (Mistake, BadArchive, OSError) as problem:
+        if is_no_room(problem):
+            return NoRoom()
+        if isinstance(problem, Mistake):
+            return Rejected(f"{problem}\n{problem.quoted}".strip())
+        return Rejected(f"the archive cannot be unpacked: {problem}")
 
 
 def _examine(request: Request, say: Any) -> Finding:

@@ -7,6 +7,7 @@ is tried again, the second time it is the submission's.
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from collections.abc import Callable
 
@@ -16,10 +17,11 @@ from msgspec import Struct
 from referee.bots.confinement import Confinement
 from referee.clock import Clock
 from referee.daemon.child import Child
-from referee.daemon.examining import Finding, Passed, Request, Stage
+from referee.daemon.examining import Finding, NoRoom, Passed, Request, Stage
 from referee.daemon.journal import Journal
 from referee.daemon.turns import Turns
 from referee.store.house.house import House
+from referee.store.house.mistakes import HouseFull
 from referee.store.house.rows import VersionRow
 
 MODULE = "referee.daemon.examining"
@@ -27,6 +29,8 @@ NICE = 5
 LONGEST_S = 600.0
 """For a build and a check together, over all their own limits."""
 TRIES = 2
+REST_S = 15.0
+"""After a check for which the disk had no room: by then it is known how full the disk is."""
 
 
 class _Check(Struct):
@@ -60,6 +64,7 @@ class Submissions:
         """By version."""
         self._turns = Turns(at_once)
         self._tries: Counter[int] = Counter()
+        self._rest_until = 0.0
 
     @property
     def fds(self) -> list[int]:
@@ -68,6 +73,8 @@ class Submissions:
 
     def begin(self, now: float) -> None:
         """Take from the queue what can be taken, teams in turn."""
+        if now < self._rest_until:
+            return
         waiting = [each for each in self._house.submissions.waiting() if each.state == "queued"]
         while (version := self._turns.next((each.team, each) for each in waiting)) is not None:
             waiting.remove(version)
@@ -82,9 +89,13 @@ class Submissions:
 
     def close(self) -> None:
         """Let go of what is in hand: it stays in the queue."""
-        for check in list(self._checks.values()):
-            self._house.submissions.put_back(check.version.id)
+        held = list(self._checks.values())
+        for check in held:
             self._end(check)
+        # On a full disk, whoever is in charge next puts it back.
+        with contextlib.suppress(HouseFull):
+            for check in held:
+                self._house.submissions.put_back(check.version.id)
 
     def _begin(self, version: VersionRow, now: float) -> None:
         confinement, clock, build_ms = self.terms
@@ -109,7 +120,8 @@ class Submissions:
         if data:
             check.buffer += data
             *lines, check.buffer = check.buffer.split(b"\n")
-            judged = [self._take(check, msgspec.json.decode(line, type=Finding)) for line in lines]
+            findings = [msgspec.json.decode(line, type=Finding) for line in lines]
+            judged = [self._take(check, finding, now) for finding in findings]
             return any(judged)
         if data is None:
             check.child.close(1.0)
@@ -120,11 +132,14 @@ class Submissions:
             )
         return False
 
-    def _take(self, check: _Check, finding: Finding) -> bool:
+    def _take(self, check: _Check, finding: Finding, now: float) -> bool:
         number = check.version.id
         if isinstance(finding, Stage):
             self._tell(self._house.submissions.checking(number))
             return False
+        if isinstance(finding, NoRoom):
+            self._rest_until = now + REST_S
+            return self._broken(check, "the disk of the referee has no room for it")
         if isinstance(finding, Passed):
             version = self._house.submissions.accept(number, finding.definition, finding.told)
         else:

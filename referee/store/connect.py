@@ -217,12 +217,13 @@ def _snapshot(path: Path) -> File:
     """A connection that reads one state of the database, whatever is written meanwhile.
 
     SQLite needs to write beside the file even to read it, unless it is told that nothing changes.
-    In a folder where nobody can write, that is so, if nothing waits in the `-wal` file.
+    In a folder where nobody can write, or on a full disk, that is so, if nothing waits in the
+    `-wal` file.
     """
     try:
         return _begin(_connect(path, "mode=ro"))
     except sqlite3.OperationalError as error:
-        barred = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
+        barred = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR)
         if result_code(error) not in barred or not os.access(path, os.R_OK):
             raise
         if _size(_beside(path, "-wal")):

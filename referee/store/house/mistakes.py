@@ -46,3 +46,7 @@ class HouseRefused(BadHouse):
     """The system does not let us write there."""
 
     status = REFUSED
+
+
+class HouseFull(HouseRefused):
+    """The disk takes no more, for want of room or because it fails. What was written is safe."""

@@ -26,6 +26,7 @@ from referee.store.house.bots import Bots
 from referee.store.house.mistakes import (
     BadHouse,
     Conflict,
+    HouseFull,
     HouseMistake,
     HouseRefused,
     NotYours,
@@ -37,6 +38,7 @@ from referee.store.house.names import must_be_line
 from referee.store.house.rows import EntrantRow, Limits, TeamRow, VersionRow
 from referee.store.house.settings import Settings
 from referee.store.house.versions import ADD, SELECT, Versions, row
+from referee.store.trouble import is_no_room
 
 FOLDER = "versions"
 HOUR = timedelta(hours=1)
@@ -243,7 +245,8 @@ class Submissions:
                 os.fsync(file.fileno())
             yield path
         except OSError as error:
-            raise HouseRefused(f"{folder} cannot be written: {error.strerror}") from error
+            kind = HouseFull if is_no_room(error) else HouseRefused
+            raise kind(f"{folder} cannot be written: {error.strerror}") from error
         finally:
             with contextlib.suppress(OSError):
                 path.unlink(missing_ok=True)
