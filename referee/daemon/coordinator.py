@@ -37,6 +37,7 @@ from referee.daemon.relays import Relays
 from referee.daemon.roster import Guest, Roster
 from referee.daemon.seasons import Seasons
 from referee.daemon.submissions import Submissions
+from referee.daemon.sweeping import Sweeping
 from referee.daemon.telling import Count, ended, floor_counts, hall_counts
 from referee.daemon.terms import ServeTerms
 from referee.daemon.turns import places
@@ -112,6 +113,7 @@ class Coordinator:
         )
         self._live = live
         self._dropping = Dropping(house, journal)
+        self._sweeping = Sweeping(house, journal)
         self._pace = Pace(terms.pace or PaceTerms(), house.data, journal, self._now)
         self._pages = pages
         self._crew = Crew(terms.jobs, journal)
@@ -194,6 +196,7 @@ class Coordinator:
         if opened is not None and self._is_due("tidy", TIDY_S):
             opened.trim_logs()
         self._dropping.look(opened, self._now())
+        self._sweeping.look(confinement_of(self._spec), self._now())
         self._readiness.alive(self._now())
 
     def _is_due(self, what: str, every_s: float) -> bool:
@@ -370,6 +373,7 @@ class Coordinator:
             if self._reception is not None:
                 each.callback(self._reception.end)
             each.callback(self._dropping.close)
+            each.callback(self._sweeping.close)
             each.callback(self._roster.builder.close)
             each.callback(self._submissions.close)
 

@@ -35,6 +35,8 @@ def serve(terms: ServeTerms, journal: Journal, readiness: Readiness, say: Say) -
     """
     with House.open(terms.data) as house:
         house.take_charge()
+        if terms.quota_bytes is not None:
+            house.settings.set_quota(terms.quota_bytes, by="the start")
         season = house.seasons.latest()
         spec = settled(terms.season if season is None else spec_of(season))
         if season is not None:

@@ -17,6 +17,7 @@ from msgspec import Struct
 from referee.bots.confinement import Confinement
 from referee.clock import Clock
 from referee.daemon.child import Child
+from referee.daemon.definition import contents_in_use
 from referee.daemon.examining import Finding, NoRoom, Passed, Request, Stage
 from referee.daemon.journal import Journal
 from referee.daemon.turns import Turns
@@ -107,6 +108,9 @@ class Submissions:
             confinement=confinement,
             clock=clock,
             build_ms=build_ms,
+            size=version.size,
+            allowance=self._house.submissions.quotas.allowance_of(version),
+            in_use=contents_in_use(self._house, but=version.id),
         )
         child = Child(MODULE, "examiner", self._journal, nice=NICE)
         child.send(msgspec.json.encode(request, enc_hook=str) + b"\n")
@@ -141,7 +145,9 @@ class Submissions:
             self._rest_until = now + REST_S
             return self._broken(check, "the disk of the referee has no room for it")
         if isinstance(finding, Passed):
-            version = self._house.submissions.accept(number, finding.definition, finding.told)
+            version = self._house.submissions.accept(
+                number, finding.definition, finding.told, finding.room
+            )
         else:
             version = self._house.submissions.reject(number, finding.told)
         self._judged(check, version)

@@ -29,6 +29,10 @@ class TooMany(HouseMistake):
     """More of something than a team may have."""
 
 
+class OverQuota(TooMany):
+    """More of the disk than a team may use."""
+
+
 class TooOften(HouseMistake):
     """More of something in an hour than a team may ask for."""
 
