@@ -261,6 +261,13 @@ def _known_version(database: sqlite3.Connection, path: Path) -> int:
 
 def _check(database: sqlite3.Connection, path: Path) -> None:
     """That the database is sound, before anything is built on it."""
+    found = damage(database, path)
+    if found is not None:
+        raise damaged(path, found)
+
+
+def damage(database: sqlite3.Connection, path: Path) -> str | None:
+    """What SQLite finds wrong with a database first; None where it is sound."""
     if _size(path) <= CHECKED_BYTES:
         checks = ["quick_check(1)"]
     else:
@@ -271,7 +278,8 @@ def _check(database: sqlite3.Connection, path: Path) -> None:
     for check in checks:
         (found,) = database.execute(f"PRAGMA {check}").fetchone()
         if found != "ok":
-            raise damaged(path, " ".join(found.split()))
+            return " ".join(found.split())
+    return None
 
 
 def _fill(path: Path, values: Mapping[str, str], bots: Sequence[BotRow]) -> None:

@@ -1,4 +1,4 @@
-"""A copy of a whole data folder in one tar file, made while the daemon writes to it; and back.
+"""A copy of a whole data folder in one tar file, made while the daemon writes to it.
 
 What belongs together is read from one moment: while nobody can write to the house, a reader of each
 database is opened, which goes on seeing that moment, and every archive that was handed in gets a
@@ -8,7 +8,7 @@ second link, which stays when the daemon drops the first. All of it is then copi
     versions/, bots/, seasons/*/logs/, snapshots of tables, server.key  copied as files
     builds/, locks, sockets, what is half uploaded                      left out: made again
 
-The last file in it, SHA256SUMS, has the hash of every other one.
+The last file in it, SHA256SUMS, has the hash of every other one. The way back is in restoring.py.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ import shutil
 import sqlite3
 import stat
 import tarfile
-from collections.abc import Callable
-from contextlib import ExitStack, closing
-from pathlib import Path, PurePosixPath
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
 from typing import IO, cast
 
 from msgspec import Struct
 
 from referee.store import connect
-from referee.store.database import Store
 from referee.store.house import books
 from referee.store.house.house import House
-from referee.store.house.mistakes import Conflict, HouseMistake, HouseRefused
+from referee.store.house.mistakes import BadHouse, Conflict, HouseRefused
 from referee.store.house.seasons import FOLDER as SEASONS
 from referee.store.house.submissions import FOLDER as VERSIONS
 from referee.store.house.tournaments import FOLDER as TOURNAMENTS
 from referee.store.leftovers import beside, part_of
 from referee.store.lock import LOCK
+from referee.store.trouble import DISK, HELD, result_code
 
 SUMS = "SHA256SUMS"
 KEY = "server.key"
@@ -50,8 +50,6 @@ APART = {books.FILE, connect.FILE, LOCK}
 """Databases, which SQLite copies, and locks."""
 PASSING = ("-wal", "-shm", "-journal", ".new", ".part", ".ipc")
 """Endings of what comes and goes."""
-
-PIECE = 1024 * 1024
 
 Told = Callable[[str], None]
 
@@ -73,7 +71,8 @@ class Copied(Struct, frozen=True, kw_only=True):
 def back_up(house: House, path: Path, *, keys: bool, tell: Told = lambda _text: None) -> Copied:
     """Write a backup to a new file, which nobody but its owner may read.
 
-    Raises Conflict where it is there already, HouseRefused, BadStore.
+    Raises Conflict where it is there already, BadHouse where a database is damaged, HouseRefused,
+    BadStore.
     """
     if os.path.lexists(path):
         raise Conflict(f"{path} is there already; give another name")
@@ -114,8 +113,10 @@ class _Copy:
             stores, house, archives = self._moment(stack)
             for folder, database in stores.items():
                 self._tell(f"copying {folder}")
-                self._add_database(f"{folder}/{connect.FILE}", database)
-                games[folder] = database.execute("SELECT count(*) FROM game").fetchone()[0]
+                name = f"{folder}/{connect.FILE}"
+                self._add_database(name, database)
+                with self._explained(name):
+                    games[folder] = database.execute("SELECT count(*) FROM game").fetchone()[0]
             self._tell("copying what was handed in")
             if (self._data / VERSIONS).is_dir():
                 self._add(Path(VERSIONS))
@@ -123,7 +124,7 @@ class _Copy:
                 self._add_file(f"{VERSIONS}/{archive.name}", archive)
             self._add_files(keys=keys)
             self._add_database(books.FILE, house)
-        self._add_bytes(SUMS, _listed(self._sums))
+        self._add_bytes(SUMS, listed(self._sums))
         return Copied(
             path=str(path),
             seasons={
@@ -150,21 +151,38 @@ class _Copy:
                 for path in sorted((self._data / kind).glob(f"*/{connect.FILE}")):
                     reader = stack.enter_context(closing(connect.open_for_reading(path)))
                     stores[f"{kind}/{path.parent.name}"] = reader
-            house = stack.enter_context(closing(_reader(self._data / books.FILE)))
+            with self._explained(books.FILE):
+                house = stack.enter_context(closing(_reader(self._data / books.FILE)))
             for path in (self._data / VERSIONS).glob("*.tar"):
                 _link(path, links / path.name)
         return stores, house, sorted(links.iterdir())
 
     def _add_database(self, name: str, reader: sqlite3.Connection) -> None:
+        """Raises BadHouse where it is damaged: nobody is to find that out when a copy is needed."""
         path = self._room / "copy.db"
         try:
-            with closing(sqlite3.connect(path, isolation_level=None)) as copy:
-                reader.backup(copy)
+            with self._explained(name):
+                with closing(sqlite3.connect(path, isolation_level=None)) as copy:
+                    reader.backup(copy)
+                    found = connect.damage(copy, path)
+                if found is not None:
+                    raise self._damaged(name, found)
             self._add_file(name, path)
-        except sqlite3.Error as error:
-            raise HouseRefused(f"{name} cannot be copied: {error}") from error
         finally:
             path.unlink(missing_ok=True)
+
+    @contextmanager
+    def _explained(self, name: str) -> Iterator[None]:
+        """Errors of SQLite as sentences."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            if result_code(error) in DISK | HELD:
+                raise HouseRefused(f"{name} cannot be copied: {error}") from error
+            raise self._damaged(name, error) from error
+
+    def _damaged(self, name: str, what: object) -> BadHouse:
+        return BadHouse(f"{self._data / name} is damaged ({what}), and nothing was copied")
 
     def _add_files(self, *, keys: bool) -> None:
         for folder, inner, names in os.walk(self._data):
@@ -259,139 +277,7 @@ def _reader(path: Path) -> sqlite3.Connection:
     return database
 
 
-def _listed(sums: dict[str, str]) -> bytes:
+def listed(sums: dict[str, str]) -> bytes:
     """The text of SHA256SUMS. The name of a bot's file need not be UTF-8."""
     lines = (f"{digest}  {name}\n" for name, digest in sorted(sums.items()))
     return "".join(lines).encode("utf-8", "surrogateescape")
-
-
-# The way back.
-
-
-def restore(path: Path, data: Path) -> dict[str, int]:
-    """Make a data folder of a backup, whole or not at all; the games of each season in it.
-
-    Raises Conflict where there is something in the folder, HouseMistake where the file is no
-    backup or not as it was written.
-    """
-    if data.exists() and (not data.is_dir() or any(data.iterdir())):
-        raise Conflict(f"{data} is there already and not empty; a backup goes into a new folder")
-    new = part_of(data)
-    try:
-        data.parent.mkdir(parents=True, exist_ok=True)
-        new.mkdir(mode=0o700)
-        try:
-            with tarfile.open(path, "r:") as tar:
-                unpacked = _Unpacked(tar, new.absolute())
-            _check_sums(path, unpacked)
-        except (tarfile.TarError, EOFError, ValueError, OverflowError, RecursionError) as error:
-            raise HouseMistake(f"{path} is no backup, or is cut off: {error}") from None
-        found = _opened(new)
-        with contextlib.suppress(FileNotFoundError):
-            data.rmdir()
-        new.rename(data)
-        connect.sync_folder(data.parent)
-    except OSError as error:
-        where = error.filename or path
-        raise HouseRefused(f"{where}: {error.strerror or error}") from error
-    finally:
-        shutil.rmtree(new, ignore_errors=True)
-    return found
-
-
-class _Unpacked:
-    """The files, folders and links of a backup, in a new folder.
-
-    Nothing is written outside the folder, whoever made the backup. The standard library sees to
-    that from Python 3.11.4 on, Debian 12 has 3.11.2: the members are checked here. Links are made
-    last, so that no file is written through one. A link that leads out of the folder is left out.
-    """
-
-    def __init__(self, tar: tarfile.TarFile, folder: Path) -> None:
-        self.folder = folder
-        self.sums: dict[str, str] = {}
-        """The hash of every file, by its name in the backup."""
-        self._links: dict[Path, str] = {}
-        for member in tar:
-            self._write(tar, member)
-        self._link()
-
-    def _write(self, tar: tarfile.TarFile, member: tarfile.TarInfo) -> None:
-        name = PurePosixPath(member.name)
-        if name.is_absolute() or ".." in name.parts:
-            raise tarfile.TarError(f"{name} in it leads out of the folder")
-        path = self.folder / name
-        again = path in self._links or os.path.lexists(path)
-        if again and not (member.isdir() and path.is_dir()):
-            raise tarfile.TarError(f"{name} is in it twice")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if member.isdir():
-            path.mkdir(exist_ok=True)
-        elif member.issym():
-            self._links[path] = member.linkname
-        elif member.isreg() and not member.issparse():
-            self.sums[name.as_posix()] = _write_file(tar, member, path)
-        else:
-            raise tarfile.TarError(f"{name} in it is no plain file, folder or link")
-
-    def _link(self) -> None:
-        made = set()
-        for path, target in self._links.items():
-            if os.path.lexists(path):
-                raise tarfile.TarError(f"{path.relative_to(self.folder)} is in it twice")
-            # Where it leads by its words alone, and below where it leads by way of others.
-            within = os.path.normpath(path.relative_to(self.folder).parent / target)
-            if not within.startswith(("/", "..")):
-                path.symlink_to(target)
-                made.add(path)
-        # Without one link, another can lead elsewhere.
-        while out := {path for path in made if not self._holds(path)}:
-            for path in out:
-                path.unlink()
-            made -= out
-
-    def _holds(self, path: Path) -> bool:
-        return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(self.folder))
-
-
-def _write_file(tar: tarfile.TarFile, member: tarfile.TarInfo, path: Path) -> str:
-    """Its hash. Only its owner may write to the file, and it runs as whoever starts it."""
-    content = tar.extractfile(member)
-    assert content is not None, f"{member.name} is a plain file"
-    digest = hashlib.sha256()
-    fd = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-    with os.fdopen(fd, "wb") as file:
-        while piece := content.read(PIECE):
-            digest.update(piece)
-            file.write(piece)
-        os.fchmod(fd, (member.mode & 0o755) | 0o600)
-    os.utime(path, (member.mtime, member.mtime))
-    return digest.hexdigest()
-
-
-def _check_sums(path: Path, unpacked: _Unpacked) -> None:
-    """That the backup holds the files that were written to it, and no other."""
-    if unpacked.sums.pop(SUMS, None) is None:
-        raise HouseMistake(f"{path} is no backup, or is cut off: it has no {SUMS}")
-    listing = unpacked.folder / SUMS
-    differing = _lines(listing.read_bytes()) ^ _lines(_listed(unpacked.sums))
-    if differing:
-        name = os.fsdecode(min(line.partition(b"  ")[2] for line in differing))
-        raise HouseMistake(f"{path} is damaged: {name} in it is not what was written")
-    listing.unlink()
-
-
-def _lines(text: bytes) -> set[bytes]:
-    return set(text.split(b"\n"))
-
-
-def _opened(folder: Path) -> dict[str, int]:
-    """That everything in it can be opened; the games of each season."""
-    with House.open(folder, create=False) as house:
-        found: dict[str, int] = {}
-        for season in house.seasons.all():
-            place = house.seasons.folder(season)
-            if (place / connect.FILE).exists():
-                with Store.open(place) as store:
-                    found[season.name] = sum(store.counts().values())
-        return found
