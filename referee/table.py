@@ -13,6 +13,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from referee.clock import BankClock
+from referee.protocol.messages import NOTES_LIMIT, cut
 from referee.rules.chance import Chance
 from referee.rules.variant import IllegalMove, Seat, UnreadableMove, Variant
 from referee.verdict import BotFault, Ending, Fault, Verdict, blame
@@ -38,6 +39,7 @@ class Table:
         "_legal",
         "_move_type",
         "_notes",
+        "_notes_left",
         "_owing",
         "_spent_us",
         "chance",
@@ -73,6 +75,8 @@ class Table:
         self._failed = False
         """Whether a seat is at fault in this round."""
         self._notes: dict[Seat, str] = {}
+        self._notes_left = [NOTES_LIMIT, NOTES_LIMIT]
+        """Bytes of notes that each seat may still add to the record."""
         self._legal: list[Sequence[int | str] | None] = [None, None]
         self.due: tuple[Seat, ...] = variant.actors(self.position)
         """The seats that act in this round, in seat order; empty once there is a verdict."""
@@ -247,5 +251,7 @@ class Table:
 
     def _keep_notes(self, plays: tuple[tuple[Seat, Any], ...]) -> None:
         for place, (seat, _) in enumerate(plays, start=len(self.moves)):
-            if seat in self._notes:
-                self.notes[str(place)] = self._notes.pop(seat)
+            note = cut(self._notes.pop(seat, ""), self._notes_left[seat])
+            if note:
+                self.notes[str(place)] = note
+                self._notes_left[seat] -= len(note.encode())

@@ -177,5 +177,5 @@ def _check_message(event: Event, state: State, turns: set[int]) -> None:
         assert type(event.move) in (int, str)
         assert isinstance(event.move, str) or abs(event.move) <= LARGEST_INT
     elif isinstance(event, OddMoveReceived):
-        assert len(event.note or "") <= NOTE_LIMIT
+        assert len((event.note or "").encode()) <= NOTE_LIMIT
         json.dumps(event.move, allow_nan=False, ensure_ascii=False).encode()

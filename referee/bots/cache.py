@@ -102,6 +102,24 @@ def forget(cache: Path, name: str) -> None:
     remove(cache / name)
 
 
+def forget_content(cache: Path, bot: str, content: str) -> None:
+    """Take away all that was ever made of a bot with this content, half made or whole."""
+    for path in of_content(cache, bot, content):
+        if path.is_dir():
+            remove(path)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def of_content(cache: Path, bot: str, content: str) -> list[Path]:
+    """All that was made of a bot with this content: folders, and the files beside them."""
+    begins = f"{bot[:SHOWN_NAME]}-{content}-"
+    try:
+        return [path for path in cache.iterdir() if path.name.startswith(begins)]
+    except FileNotFoundError:
+        return []
+
+
 def _let_in(folder: Path, reader: int | None) -> None:
     """Everybody, or of all others this one group."""
     info = folder.stat()

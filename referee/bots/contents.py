@@ -44,6 +44,8 @@ MOST_LEVELS = 64
 MOST_FILES = 100_000
 """Files, folders and links together."""
 MOST_BYTES = 2 * GIB
+BLOCK_BYTES = 4096
+"""The least that a file takes of a disk."""
 
 
 class LeadsOut(Exception):
@@ -147,6 +149,12 @@ def remove(folder: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)
     if os.path.lexists(folder):
         subprocess.run(["rm", "-rf", "--", str(folder)], capture_output=True, check=False)
+
+
+def room_of(folder: Path) -> int:
+    """What a folder takes of a disk, in bytes: everything in it counts as whole blocks."""
+    sizes = (info.st_size if stat.S_ISREG(info.st_mode) else 0 for _, info in walk(folder))
+    return BLOCK_BYTES + sum(max(1, -(-size // BLOCK_BYTES)) * BLOCK_BYTES for size in sizes)
 
 
 def open_up(folder: Path) -> None:

@@ -10,7 +10,8 @@ import typer
 from referee.cli import console
 from referee.cli.house import DATA, AsJson, Data, opened
 from referee.rules.numbers import amount
-from referee.store.house.copying import back_up, restore
+from referee.store.house.copying import back_up
+from referee.store.house.restoring import restore
 
 
 def backup_command(

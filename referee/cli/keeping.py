@@ -85,6 +85,14 @@ def read_keep(words: list[str]) -> Keep:
     return Keep(days=days, bytes=size)
 
 
+def read_size(word: str) -> int | None:
+    """The bytes of a size such as 500MB; None where it is none."""
+    found = _LIMIT.fullmatch(word)
+    if found is None or found[2].upper() not in BYTES:
+        return None
+    return int(float(found[1]) * BYTES[found[2].upper()])
+
+
 def shown_keep(keep: Keep) -> str:
     told = []
     if keep.days is not None:

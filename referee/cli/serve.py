@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from referee.cli import console
 from referee.cli.confining import Expose, Limit, Sandbox, exposed_by_daemon, read_given_limits
+from referee.cli.keeping import read_size
 from referee.cli.season import whole_variants
 from referee.daemon.journal import Journal
 from referee.daemon.pace import PaceTerms
@@ -73,6 +74,13 @@ GamesASecond = Annotated[
     float | None,
     typer.Option(help="Games a second at most; 20, or what the house has set. 0: no limit."),
 ]
+Quota = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SIZE",
+        help="What a team may use of the disk, such as 500MB; 1GB, or what the house has set.",
+    ),
+]
 Samples = Annotated[
     bool, typer.Option("--samples", help="Enter the sample bots though there are others.")
 ]
@@ -108,6 +116,7 @@ def serve_command(
     expose: Expose = None,
     jobs: Jobs = None,
     pace: GamesASecond = None,
+    quota: Quota = None,
     samples: Samples = False,
     anonymous: Anonymous = False,
     closed: Closed = False,
@@ -139,6 +148,7 @@ def serve_command(
         proxies=_proxies(proxy or []),
         samples=samples,
         pace=None if pace is None else PaceTerms(games_per_s=_not_negative(pace)),
+        quota_bytes=None if quota is None else _bytes(quota),
         finish_s=_seconds(finish),
     )
     _serve(terms, log)
@@ -207,6 +217,13 @@ def _not_negative(pace: float) -> float:
     if not 0 <= pace < 1e9:
         raise BadAddress(f"--pace is a number of games a second, or 0, not {pace}")
     return pace
+
+
+def _bytes(quota: str) -> int:
+    size = read_size(quota)
+    if size is None or not 10**6 <= size <= 10**18:
+        raise BadAddress(f"--quota is a size of 1MB or more, such as 500MB or 2GB, not {quota!r}")
+    return size
 
 
 def _seconds(finish: float) -> float:

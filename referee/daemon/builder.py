@@ -1,84 +1,102 @@
-"""Versions whose build is gone, after a restore for one: built again one at a time, elsewhere.
+"""Versions whose build is gone, after a restore for one: built again elsewhere, teams in turn.
 
 A build takes seconds to minutes, and the loop of the daemon waits for nobody.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct
 
 from referee.bots.confinement import Confinement
 from referee.bots.manifest import Bot
 from referee.daemon.child import Child
 from referee.daemon.journal import Journal
 from referee.daemon.rebuilding import Request
+from referee.daemon.turns import Team, Turns
 
 MODULE = "referee.daemon.rebuilding"
 NICE = 10
 LEAVE_S = 1.0
 
 
+class _Build(Struct):
+    """What is to be built, and by which process, once it is in hand."""
+
+    version: int
+    team: Team
+    bot: Bot
+    confinement: Confinement
+    child: Child | None = None
+    said: bytes = b""
+
+
 class Builder:
     """The queue, and what is being built."""
 
-    def __init__(self, cache: Path, journal: Journal) -> None:
+    def __init__(self, cache: Path, journal: Journal, at_once: int) -> None:
         self._cache = cache
         self._journal = journal
-        self._queue: deque[tuple[int, Bot, Confinement]] = deque()
-        """The first of them is being built."""
-        self._child: Child | None = None
-        self._said = b""
+        self._builds: dict[int, _Build] = {}
+        """By version, in the order in which they came."""
+        self._turns = Turns(at_once)
 
     @property
-    def fd(self) -> int | None:
-        """Readable when a build has ended."""
-        return None if self._child is None else self._child.fd
+    def fds(self) -> list[int]:
+        """One of them is readable when a build has ended."""
+        return [build.child.fd for build in self._builds.values() if build.child is not None]
 
     @property
     def busy(self) -> bool:
-        return bool(self._queue)
+        return bool(self._builds)
 
     def has(self, version: int) -> bool:
-        return any(number == version for number, _, _ in self._queue)
+        return version in self._builds
 
-    def want(self, version: int, bot: Bot, confinement: Confinement) -> None:
-        self._queue.append((version, bot, confinement))
+    def want(self, version: int, team: Team, bot: Bot, confinement: Confinement) -> None:
+        self._builds[version] = _Build(version, team, bot, confinement)
         self._begin()
 
-    def hear(self) -> tuple[int, str] | None:
-        """The version whose build has ended, and why it failed, if it did."""
-        if self._child is None:
-            return None
-        data = self._child.read()
-        if data is not None:
-            self._said += data
-            return None
-        child, self._child = self._child, None
-        child.close(LEAVE_S)
-        version, bot, _ = self._queue.popleft()
-        why = self._said.decode(errors="replace").strip()
-        if not self._said.endswith(b"\n"):
-            why = f"what builds it ended {child.how_it_ended()}"
-        if not why:
-            self._journal.info("built again", bot=bot.name)
+    def hear(self) -> list[tuple[int, str]]:
+        """The versions whose build has ended, each with why it failed, if it did."""
+        ended = []
+        for build in list(self._builds.values()):
+            if build.child is None:
+                continue
+            data = build.child.read()
+            if data is None:
+                ended.append((build.version, self._end(build, build.child)))
+            else:
+                build.said += data
         self._begin()
-        return version, why
+        return ended
 
     def close(self) -> None:
-        self._queue.clear()
-        if self._child is not None:
-            self._child.close(0.0)
-            self._child = None
+        for build in self._builds.values():
+            if build.child is not None:
+                build.child.close(0.0)
+        self._builds.clear()
 
     def _begin(self) -> None:
-        if self._child is not None or not self._queue:
-            return
-        _, bot, confinement = self._queue[0]
-        self._said = b""
-        self._child = Child(MODULE, "builder", self._journal, nice=NICE)
-        request = Request(bot=bot, confinement=confinement, cache=str(self._cache))
-        self._child.send(msgspec.json.encode(request, enc_hook=str) + b"\n")
-        self._journal.info("building again", bot=bot.name)
+        waiting = [(each.team, each) for each in self._builds.values() if each.child is None]
+        while (build := self._turns.next(waiting)) is not None:
+            waiting.remove((build.team, build))
+            self._turns.begin(build.team)
+            build.child = Child(MODULE, "builder", self._journal, nice=NICE)
+            request = Request(bot=build.bot, confinement=build.confinement, cache=str(self._cache))
+            build.child.send(msgspec.json.encode(request, enc_hook=str) + b"\n")
+            self._journal.info("building again", bot=build.bot.name)
+
+    def _end(self, build: _Build, child: Child) -> str:
+        """Why it failed; nothing where it did not."""
+        child.close(LEAVE_S)
+        del self._builds[build.version]
+        self._turns.end(build.team)
+        if not build.said.endswith(b"\n"):
+            return f"what builds it ended {child.how_it_ended()}"
+        why = build.said.decode(errors="replace").strip()
+        if not why:
+            self._journal.info("built again", bot=build.bot.name)
+        return why

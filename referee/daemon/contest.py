@@ -204,6 +204,7 @@ class Contest:
             if finished:
                 write_tables(self._folder, self.board.draw(), timings(self._store))
         finally:
+            self.board.close()
             self._store.close()
 
     def _pull(self) -> bool:

@@ -81,9 +81,9 @@ class Contests:
 
     def close(self) -> None:
         """Let go of it: it is gone on with at the next start."""
-        if self._contest is not None:
-            self._contest.close(finished=False)
-            self._contest = None
+        contest, self._contest = self._contest, None
+        if contest is not None:
+            contest.close(finished=False)
 
     def draw(self, now: float) -> None:
         """The tables of what is played."""

@@ -14,6 +14,7 @@ import secrets
 import select
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from itertools import count
 from types import FrameType
 
@@ -28,7 +29,7 @@ from referee.daemon.greeting import Say, greet, listens
 from referee.daemon.journal import Journal, stamp
 from referee.daemon.live import Live
 from referee.daemon.orders import GuestCame, GuestLeft
-from referee.daemon.pace import Pace, PaceTerms
+from referee.daemon.pace import PACE, Pace, PaceTerms
 from referee.daemon.pages import Pages
 from referee.daemon.readiness import Readiness
 from referee.daemon.reception import Reception
@@ -36,12 +37,15 @@ from referee.daemon.relays import Relays
 from referee.daemon.roster import Guest, Roster
 from referee.daemon.seasons import Seasons
 from referee.daemon.submissions import Submissions
+from referee.daemon.sweeping import Sweeping
 from referee.daemon.telling import Count, ended, floor_counts, hall_counts
 from referee.daemon.terms import ServeTerms
+from referee.daemon.turns import places
 from referee.daemon.watched import Watched
 from referee.ladder.season import Player
 from referee.mistake import Mistake
 from referee.store.house.house import House
+from referee.store.house.mistakes import HouseFull
 from referee.store.house.rows import VersionRow
 from referee.tournament.chunk import Batch
 from referee.tournament.confining import confinement_of
@@ -51,9 +55,8 @@ TICK_S = 0.1
 LOOK_S = 0.2
 COMMIT_S = 1.0
 COUNT_S = 1.0
+QUEUE_S = 1.0
 TIDY_S = 600.0
-PACE = "pace"
-"""The setting of the house that says how fast the ladder plays."""
 
 
 class Ending:
@@ -64,6 +67,9 @@ class Ending:
 
     def note(self, _number: int, _frame: FrameType | None) -> None:
         self.came += 1
+
+    def is_asked_for(self) -> bool:
+        return self.came > 0
 
 
 class Coordinator:
@@ -78,7 +84,10 @@ class Coordinator:
         readiness: Readiness,
         ending: Ending,
         say: Say,
+        pages: Pages | None,
+        live: Live,
     ) -> None:
+        """The pages and the live events outlive it."""
         self._terms = terms
         self._house = house
         self._spec = spec
@@ -93,17 +102,20 @@ class Coordinator:
         self._due: dict[str, float] = {}
         self._guests: dict[str, Guest] = {}
         confinement = confinement_of(spec)
-        self._roster = Roster(house, confinement, journal)
+        at_once = places(terms.jobs)
+        self._roster = Roster(house, confinement, journal, at_once)
         self._submissions = Submissions(
             house,
             (confinement, spec.clock(), read_duration_ms(spec.build_time)),
             journal,
             self._tell_version,
+            at_once,
         )
-        self._live = Live(house.data)
+        self._live = live
         self._dropping = Dropping(house, journal)
+        self._sweeping = Sweeping(house, journal)
         self._pace = Pace(terms.pace or PaceTerms(), house.data, journal, self._now)
-        self._pages = self._make_pages()
+        self._pages = pages
         self._crew = Crew(terms.jobs, journal)
         self._floor = Floor(self._crew, self._pace, journal, self._now, Watched(self._live))
         self._relays = Relays(max(1, terms.jobs), journal, self._now)
@@ -176,12 +188,15 @@ class Coordinator:
         self._contests.draw(self._now())
         if self._is_due("contests", LOOK_S):
             self._contests.look(self._roster, self._spec, self._is_here)
+        if self._is_due("queue", QUEUE_S):
+            self._take_submissions()
         if self._is_due("count", COUNT_S):
             self._count()
         opened = self._seasons.open
         if opened is not None and self._is_due("tidy", TIDY_S):
             opened.trim_logs()
         self._dropping.look(opened, self._now())
+        self._sweeping.look(confinement_of(self._spec), self._now())
         self._readiness.alive(self._now())
 
     def _is_due(self, what: str, every_s: float) -> bool:
@@ -195,8 +210,8 @@ class Coordinator:
         poll = select.poll()
         pages = None if self._pages is None else self._pages.fd
         hall = None if self._reception is None else self._reception.fd
-        builder = self._roster.builder.fd
-        for fd in (self._crew.fileno(), self._submissions.fd, builder, pages, hall):
+        children = (*self._submissions.fds, *self._roster.builder.fds)
+        for fd in (self._crew.fileno(), *children, pages, hall):
             if fd is not None:
                 poll.register(fd, select.POLLIN)
         poll.poll(TICK_S * 1000)
@@ -232,8 +247,12 @@ class Coordinator:
             self._relays.handed_in = {each.id for each in players if not each.connected}
             opened.enter(players)
         self._admit()
-        self._submissions.begin(self._now())
+        self._take_submissions()
         self._contests.look(self._roster, self._spec, self._is_here)
+
+    def _take_submissions(self) -> None:
+        if self._pace.has_room():
+            self._submissions.begin(self._now())
 
     def _admit(self) -> None:
         if self._reception is not None:
@@ -263,6 +282,8 @@ class Coordinator:
             try:
                 said = msgspec.json.encode(hello).decode()
                 version = self._house.versions.arrived(name, hello.version or "", said)
+            except HouseFull:
+                raise
             except Mistake as mistake:
                 self._journal.warning("a guest cannot play", bot=name, why=mistake)
                 return
@@ -323,21 +344,6 @@ class Coordinator:
             self._guest,
         )
 
-    def _make_pages(self) -> Pages | None:
-        terms = self._terms
-        if terms.port is None:
-            return None
-        settings = {
-            "data": str(self._house.data.resolve()),
-            "host": terms.host,
-            "port": terms.port,
-            "anonymous": terms.anonymous,
-            "public": terms.public,
-            "writing": terms.writing,
-            "proxies": terms.proxies,
-        }
-        return Pages(settings, self._house.data, self._journal)
-
     # The end.
 
     def _finish(self) -> None:
@@ -358,18 +364,18 @@ class Coordinator:
                 reception.look(self._now())
 
     def _close(self) -> None:
-        self._submissions.close()
-        self._roster.builder.close()
-        self._dropping.close()
-        if self._pages is not None:
-            self._pages.close()
-        if self._reception is not None:
-            self._reception.end()
-        self._floor.commit()
-        self._crew.close()
-        self._contests.close()
-        self._seasons.close()
-        self._live.close()
+        """Let go of everything, also where a full disk keeps some of it from being written."""
+        with ExitStack() as each:
+            each.callback(self._seasons.close)
+            each.callback(self._contests.close)
+            each.callback(self._crew.close)
+            each.callback(self._floor.commit)
+            if self._reception is not None:
+                each.callback(self._reception.end)
+            each.callback(self._dropping.close)
+            each.callback(self._sweeping.close)
+            each.callback(self._roster.builder.close)
+            each.callback(self._submissions.close)
 
 
 def _hidden_names(_chunk: int) -> tuple[str, str]:

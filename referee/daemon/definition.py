@@ -12,6 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from referee.bots.manifest import Bot
+from referee.store.house.house import House
 
 FOLDER = "bots"
 """Of the data folder: what was handed in, by the number of its version."""
@@ -31,6 +32,15 @@ def bot_of(definition: str, data: Path) -> Bot:
     bot = msgspec.json.decode(definition, type=Bot, dec_hook=_path)
     assert bot.folder is not None
     return replace(bot, folder=(data / bot.folder).resolve())
+
+
+def contents_in_use(house: House, but: int | None = None) -> tuple[str, ...]:
+    """By what the builds are known of all versions that can play, but for this one."""
+    return tuple(
+        bot_of(version.definition, house.data).hash
+        for version in house.versions.all()
+        if version.definition and version.kept and version.id != but
+    )
 
 
 def _path(kind: type, value: Any) -> Any:

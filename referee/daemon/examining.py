@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import resource
-import shutil
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,8 +21,12 @@ from msgspec.structs import replace
 
 from referee.bots.archive import BadArchive, unpack
 from referee.bots.building import built
+from referee.bots.cache import forget_content, of_content, readable_cache
 from referee.bots.confinement import Confinement
+from referee.bots.confinement.identity import servant
+from referee.bots.confinement.levels import Level
 from referee.bots.confinement.limits import GIB, show_size
+from referee.bots.contents import hash_folder, remove, room_of
 from referee.bots.manifest import BadBot, Bot, read_bot
 from referee.bots.manifest_text import MANIFEST
 from referee.clock import DEFAULT_STARTUP_MS, DEFAULT_WARM_UP_MS, Clock
@@ -31,6 +34,8 @@ from referee.daemon.definition import CACHE, FOLDER, definition_of
 from referee.daemon.errand import end_with_the_asker, read_request
 from referee.mistake import Mistake
 from referee.rules.registry import all_variants
+from referee.store.house.quotas import Allowance
+from referee.store.trouble import is_no_room
 from referee.workshop.check.report import Report, Step
 from referee.workshop.check.run import check_bot
 from referee.workshop.check.sitting import Terms
@@ -56,6 +61,12 @@ class Request(Struct, frozen=True, kw_only=True):
     build_ms: int
     startup_ms: int = DEFAULT_STARTUP_MS
     warm_up_ms: int = DEFAULT_WARM_UP_MS
+    size: int
+    """Of the archive, in bytes."""
+    allowance: Allowance | None
+    """What it may take of the disk, with its archive; None where there is no limit."""
+    in_use: tuple[str, ...]
+    """The content of other versions, whose builds have to stay."""
 
 
 class Stage(Struct, frozen=True, tag="stage"):
@@ -67,13 +78,19 @@ class Stage(Struct, frozen=True, tag="stage"):
 class Passed(Struct, frozen=True, tag="passed"):
     definition: str
     told: str
+    room: int
+    """Bytes that were unpacked and built of it."""
 
 
 class Rejected(Struct, frozen=True, tag="rejected"):
     told: str
 
 
-Finding = Stage | Passed | Rejected
+class NoRoom(Struct, frozen=True, tag="no room"):
+    """The disk took no more: this is no fault of the submission."""
+
+
+Finding = Stage | Passed | Rejected | NoRoom
 
 
 def main() -> None:
@@ -88,12 +105,31 @@ def main() -> None:
         except BrokenPipeError:
             os._exit(1)  # whoever asked is gone, and the watch has not seen it yet
 
+    finding = _finding(request, say)
+    if not isinstance(finding, Passed):
+        clear(request)
+    say(finding)
+
+
+def clear(request: Request) -> None:
+    """Take away what was unpacked and built of a version that does not play."""
+    folder = _folder(Path(request.data), request.version)
+    content = _content(folder)
+    remove(folder)
+    if content is not None and content not in request.in_use:
+        for cache in _caches(request):
+            forget_content(cache, request.name, content)
+
+
+def _finding(request: Request, say: Any) -> Finding:
     try:
-        say(_examine(request, say))
-    except Mistake as problem:
-        say(Rejected(f"{problem}\n{problem.quoted}".strip()))
-    except (BadArchive, OSError) as problem:
-        say(Rejected(f"the archive cannot be unpacked: {problem}"))
+        return _examine(request, say)
+    except (Mistake, BadArchive, OSError) as problem:
+        if is_no_room(problem):
+            return NoRoom()
+        if isinstance(problem, Mistake):
+            return Rejected(f"{problem}\n{problem.quoted}".strip())
+        return Rejected(f"the archive cannot be unpacked: {problem}")
 
 
 def _examine(request: Request, say: Any) -> Finding:
@@ -112,9 +148,12 @@ def _examine(request: Request, say: Any) -> Finding:
     report = check_bot(ready, terms, confinement=request.confinement, handed_in=True)
     if not report.passed:
         return Rejected(told(report))
+    room = _room(request, bot)
+    if request.allowance is not None:
+        request.allowance.must_cover(request.size + room)
     if bot.variants is None and set(report.variants) < set(all_variants()):
         bot = replace(bot, variants=tuple(report.variants))
-    return Passed(definition_of(bot, data), told(report))
+    return Passed(definition_of(bot, data), told(report), room)
 
 
 @contextmanager
@@ -143,21 +182,54 @@ def _bounded() -> Iterator[None]:
 
 def unpacked(archive: Path, data: Path, version: int) -> Bot:
     """The bot of an archive, in a folder of its own. Raises BadBot, BadArchive, OSError."""
-    folder = data.resolve() / FOLDER / str(version)
-    shutil.rmtree(folder, ignore_errors=True)
+    folder = _folder(data, version)
+    remove(folder)
     folder.mkdir(parents=True, mode=0o755)
     with archive.open("rb") as file:
         unpack(file, folder, UNPACKED_BYTES)
-    if not (folder / MANIFEST).is_file():
-        inside = [each for each in folder.iterdir() if (each / MANIFEST).is_file()]
-        if len(inside) != 1:
-            raise BadBot(f"there is no {MANIFEST} in it: a bot is a folder with {MANIFEST}")
-        folder = inside[0]
+    folder = _with_manifest(folder)
     try:
         return read_bot(folder)
     except BadBot as problem:
         # Where it was unpacked is nobody's business.
         raise BadBot(str(problem).replace(f"{folder}/", "")) from None
+
+
+def _folder(data: Path, version: int) -> Path:
+    """Where a version is unpacked."""
+    return data.resolve() / FOLDER / str(version)
+
+
+def _with_manifest(folder: Path) -> Path:
+    """The bot's own folder: this one, or the one in it. Raises BadBot, OSError."""
+    if (folder / MANIFEST).is_file():
+        return folder
+    inside = [each for each in folder.iterdir() if (each / MANIFEST).is_file()]
+    if len(inside) != 1:
+        raise BadBot(f"there is no {MANIFEST} in it: a bot is a folder with {MANIFEST}")
+    return inside[0]
+
+
+def _content(folder: Path) -> str | None:
+    """By what its builds are known; None where it is no bot, of which nothing was built."""
+    try:
+        return hash_folder(_with_manifest(folder))
+    except (BadBot, OSError):
+        return None
+
+
+def _caches(request: Request) -> list[Path]:
+    """Where something may have been built of it."""
+    own = (Path(request.data) / CACHE).resolve()
+    confined = request.confinement.level is not Level.NONE
+    return list({own, readable_cache(own, servant() if confined else None)})
+
+
+def _room(request: Request, bot: Bot) -> int:
+    """What was unpacked and built of it, in bytes."""
+    made = [path for cache in _caches(request) for path in of_content(cache, bot.name, bot.hash)]
+    folders = [_folder(Path(request.data), request.version), *filter(Path.is_dir, made)]
+    return sum(map(room_of, folders))
 
 
 def told(report: Report) -> str:

@@ -132,6 +132,8 @@ class Floor:
             self._hall_is_next = False
 
     def _next(self, place: Place, absent: Collection[int]) -> Chunk | None:
+        if not self._pace.has_room():
+            return None
         for source in self.sources:
             if source.paced and not self._pace.may_begin(source.widest()):
                 continue

@@ -168,6 +168,7 @@ class OpenSeason:
             self.store.commit()
             return self.board.draw()
         finally:
+            self.board.close()
             self.store.close()
 
     def trim_logs(self) -> None:

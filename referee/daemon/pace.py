@@ -15,6 +15,8 @@ from msgspec import Struct
 
 from referee.daemon.journal import Journal
 
+PACE = "pace"
+"""The setting of the house that says how fast the ladder plays."""
 LOOK_S = 10.0
 """How often the room on the disk is looked at."""
 
@@ -48,17 +50,21 @@ class Pace:
         self._look_at = now()
         self._per_s = terms.games_per_s
 
-    def may_begin(self, widest_elo: float) -> bool:
-        """Whether a chunk may begin now, where this is the widest error of all who play."""
+    def has_room(self) -> bool:
+        """Whether the disk has room for more, as of a few seconds ago."""
         now = self._now()
         if now >= self._look_at:
             self._look_at = now + LOOK_S
             self._see_room()
+        return self.room
+
+    def may_begin(self, widest_elo: float) -> bool:
+        """Whether a chunk may begin now, where this is the widest error of all who play."""
         self._per_s = self.terms.games_per_s
         if widest_elo <= self.terms.settled_elo and self.terms.settled_per_s:
             settled = self.terms.settled_per_s
             self._per_s = min(self._per_s or settled, settled)
-        return self.room and now >= self._free_at
+        return self.has_room() and self._now() >= self._free_at
 
     def change(self, terms: PaceTerms) -> None:
         """Organisers have set it otherwise."""
@@ -68,7 +74,7 @@ class Pace:
             self._see_room()
 
     def _see_room(self) -> None:
-        room = _free_bytes(self._folder) >= self.terms.room_bytes
+        room = free_bytes(self._folder) >= self.terms.room_bytes
         if room != self.room:
             least = f"{self.terms.room_bytes / 1e9:g} GB"
             if room:
@@ -89,6 +95,7 @@ class Pace:
             self._free_at -= games / self._per_s
 
 
-def _free_bytes(folder: Path) -> int:
+def free_bytes(folder: Path) -> int:
+    """What the disk of a folder still takes."""
     found = os.statvfs(folder)
     return found.f_bavail * found.f_frsize

@@ -40,11 +40,14 @@ class Guest(Struct, frozen=True, kw_only=True):
 class Roster:
     """The players of the house."""
 
-    def __init__(self, house: House, confinement: Confinement, journal: Journal) -> None:
+    def __init__(
+        self, house: House, confinement: Confinement, journal: Journal, at_once: int
+    ) -> None:
+        """`at_once` versions are built again side by side."""
         self._house = house
         self._confinement = confinement
         self._journal = journal
-        self.builder = Builder((house.data / CACHE).resolve(), journal)
+        self.builder = Builder((house.data / CACHE).resolve(), journal, at_once)
         """Builds what has to be built again."""
         self._built: set[int] = set()
         """Versions that were."""
@@ -62,15 +65,13 @@ class Roster:
     def hear(self) -> bool:
         """Whether a version that was built again can be looked at anew."""
         ended = self.builder.hear()
-        if ended is None:
-            return False
-        number, why = ended
-        if why:
-            self._ready[number] = None
-            name = self._house.versions.get(number).name
-            self._journal.warning("cannot play", bot=name, why=why)
-        self._built.add(number)
-        return True
+        for number, why in ended:
+            if why:
+                self._ready[number] = None
+                name = self._house.versions.get(number).name
+                self._journal.warning("cannot play", bot=name, why=why)
+            self._built.add(number)
+        return bool(ended)
 
     def playing(self, guests: Mapping[str, Guest], now: float) -> list[Player]:
         """Everybody who can be given games, with these bots connected, by their names."""
@@ -129,7 +130,7 @@ class Roster:
             except (_MustBeBuilt, BuildFailed):
                 if version.id not in self._built:
                     bot = bot_of(version.definition, self._house.data)
-                    self.builder.want(version.id, bot, self._confinement)
+                    self.builder.want(version.id, version.team, bot, self._confinement)
                     return None
                 self._ready[version.id] = None
                 why = "what was built again is not there"

@@ -72,10 +72,10 @@ class Seasons:
 
     def close(self) -> None:
         """Let go of all: what is played is gone on with at the next start."""
-        if self.open is not None:
-            self._note_ratings(self.open, self.open.close(finished=False))
-            self.open = None
+        opened, self.open = self.open, None
         self._closed.close()
+        if opened is not None:
+            self._note_ratings(opened, opened.close(finished=False))
 
     def _follow_current(self, wanted: SeasonRow | None) -> bool:
         opened = self.open

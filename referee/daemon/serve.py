@@ -10,9 +10,13 @@ from functools import partial
 import msgspec
 
 from referee.daemon.coordinator import Coordinator, Ending
+from referee.daemon.full_disk import FullDisk
 from referee.daemon.greeting import Say
 from referee.daemon.journal import Journal
+from referee.daemon.live import Live
 from referee.daemon.opening import must_be_as_asked, must_have_its_games, settled, spec_of
+from referee.daemon.pace import PACE, PaceTerms
+from referee.daemon.pages import Pages
 from referee.daemon.readiness import Readiness
 from referee.daemon.samples import enter_samples
 from referee.daemon.terms import ServeTerms
@@ -31,15 +35,51 @@ def serve(terms: ServeTerms, journal: Journal, readiness: Readiness, say: Say) -
     """
     with House.open(terms.data) as house:
         house.take_charge()
+        if terms.quota_bytes is not None:
+            house.settings.set_quota(terms.quota_bytes, by="the start")
         season = house.seasons.latest()
         spec = settled(terms.season if season is None else spec_of(season))
         if season is not None:
             must_have_its_games(house, season)
             if otherwise := must_be_as_asked(season, spec, terms):
                 journal.warning(otherwise)
-        with _asked_to_end() as ending:
-            coordinator = Coordinator(terms, house, spec, journal, readiness, ending, say)
-            coordinator.run(partial(_begin, terms, house, spec, journal, say))
+        with _asked_to_end() as ending, contextlib.ExitStack() as closing:
+            pages = pages_of(terms, journal)
+            if pages is not None:
+                closing.callback(pages.close)
+            live = Live(terms.data)
+            closing.callback(live.close)
+
+            def play() -> None:
+                house.put_all_back()
+                coordinator = Coordinator(
+                    terms, house, spec, journal, readiness, ending, say, pages, live
+                )
+                coordinator.run(partial(_begin, terms, house, spec, journal, say))
+
+            full = FullDisk(terms.data, pages, live, journal, readiness)
+            full.outlast(play, lambda: _room_bytes(terms, house), ending.is_asked_for)
+
+
+def _room_bytes(terms: ServeTerms, house: House) -> int:
+    pace = terms.pace or house.settings.get(PACE, PaceTerms, PaceTerms())
+    return pace.room_bytes
+
+
+def pages_of(terms: ServeTerms, journal: Journal) -> Pages | None:
+    """The pages that were asked for, not yet started."""
+    if terms.port is None:
+        return None
+    settings = {
+        "data": str(terms.data.resolve()),
+        "host": terms.host,
+        "port": terms.port,
+        "anonymous": terms.anonymous,
+        "public": terms.public,
+        "writing": terms.writing,
+        "proxies": terms.proxies,
+    }
+    return Pages(settings, terms.data, journal)
 
 
 def _begin(terms: ServeTerms, house: House, spec: Spec, journal: Journal, say: Say) -> None:

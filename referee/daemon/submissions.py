@@ -1,4 +1,4 @@
-"""Submissions, one at a time: each is looked at by a process of its own (examining.py).
+"""Submissions, teams in turn: each is looked at by a process of its own (examining.py).
 
 A version that is being looked at when the daemon is killed is queued again by the next one. The
 process that looks may break down itself, or never end: the first time that is our trouble and it
@@ -7,17 +7,22 @@ is tried again, the second time it is the submission's.
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from collections.abc import Callable
 
 import msgspec
+from msgspec import Struct
 
 from referee.bots.confinement import Confinement
 from referee.clock import Clock
 from referee.daemon.child import Child
-from referee.daemon.examining import Finding, Passed, Request, Stage
+from referee.daemon.definition import contents_in_use
+from referee.daemon.examining import Finding, NoRoom, Passed, Request, Stage
 from referee.daemon.journal import Journal
+from referee.daemon.turns import Turns
 from referee.store.house.house import House
+from referee.store.house.mistakes import HouseFull
 from referee.store.house.rows import VersionRow
 
 MODULE = "referee.daemon.examining"
@@ -25,6 +30,17 @@ NICE = 5
 LONGEST_S = 600.0
 """For a build and a check together, over all their own limits."""
 TRIES = 2
+REST_S = 15.0
+"""After a check for which the disk had no room: by then it is known how full the disk is."""
+
+
+class _Check(Struct):
+    """A version in hand, and the process that looks at it."""
+
+    version: VersionRow
+    child: Child
+    ends: float
+    buffer: bytes = b""
 
 
 class Submissions:
@@ -36,103 +52,124 @@ class Submissions:
         terms: tuple[Confinement, Clock, int],
         journal: Journal,
         tell: Callable[[VersionRow], None],
+        at_once: int,
     ) -> None:
-        """`tell` hears of every version that comes into another state."""
+        """`tell` hears of every version that comes into another state; `at_once` versions are
+        looked at side by side."""
         self._house = house
         self.terms = terms
         """How bots are confined, what clock they play by, and the milliseconds of a build."""
         self._journal = journal
         self._tell = tell
-        self._child: Child | None = None
-        self._version: VersionRow | None = None
-        self._buffer = b""
-        self._ends = 0.0
+        self._checks: dict[int, _Check] = {}
+        """By version."""
+        self._turns = Turns(at_once)
         self._tries: Counter[int] = Counter()
+        self._rest_until = 0.0
 
     @property
-    def fd(self) -> int | None:
-        """Readable when the one that looks has said something."""
-        return None if self._child is None else self._child.fd
+    def fds(self) -> list[int]:
+        """One of them is readable when a process that looks has said something."""
+        return [check.child.fd for check in self._checks.values()]
 
-    def begin(self, now: float) -> bool:
-        """Take the next in the queue, where nothing is in hand; whether there was one."""
-        if self._child is not None:
-            return False
-        version = self._house.submissions.claim()
-        if version is None:
-            return False
+    def begin(self, now: float) -> None:
+        """Take from the queue what can be taken, teams in turn."""
+        if now < self._rest_until:
+            return
+        waiting = [each for each in self._house.submissions.waiting() if each.state == "queued"]
+        while (version := self._turns.next((each.team, each) for each in waiting)) is not None:
+            waiting.remove(version)
+            claimed = self._house.submissions.claim(version.id)
+            if claimed is not None:
+                self._begin(claimed, now)
+
+    def hear(self, now: float) -> bool:
+        """What the processes have found; True where a version has come to its verdict."""
+        judged = [self._hear(check, now) for check in list(self._checks.values())]
+        return any(judged)
+
+    def close(self) -> None:
+        """Let go of what is in hand: it stays in the queue."""
+        held = list(self._checks.values())
+        for check in held:
+            self._end(check)
+        # On a full disk, whoever is in charge next puts it back.
+        with contextlib.suppress(HouseFull):
+            for check in held:
+                self._house.submissions.put_back(check.version.id)
+
+    def _begin(self, version: VersionRow, now: float) -> None:
         confinement, clock, build_ms = self.terms
-        data = self._house.data.resolve()
         request = Request(
-            data=str(data),
+            data=str(self._house.data.resolve()),
             version=version.id,
             name=version.bot_name,
             archive=str(self._house.submissions.path(version).resolve()),
             confinement=confinement,
             clock=clock,
             build_ms=build_ms,
+            size=version.size,
+            allowance=self._house.submissions.quotas.allowance_of(version),
+            in_use=contents_in_use(self._house, but=version.id),
         )
-        self._version, self._buffer, self._ends = version, b"", now + LONGEST_S
-        self._child = Child(MODULE, "examiner", self._journal, nice=NICE)
-        self._child.send(msgspec.json.encode(request, enc_hook=str) + b"\n")
+        child = Child(MODULE, "examiner", self._journal, nice=NICE)
+        child.send(msgspec.json.encode(request, enc_hook=str) + b"\n")
+        self._checks[version.id] = _Check(version, child, now + LONGEST_S)
+        self._turns.begin(version.team)
         self._journal.info("building", bot=version.name)
         self._tell(version)
-        return True
 
-    def hear(self, now: float) -> bool:
-        """What the one that looks has found; True where a version has come to its verdict."""
-        if self._child is None:
-            return False
-        data = self._child.read()
+    def _hear(self, check: _Check, now: float) -> bool:
+        data = check.child.read()
         if data:
-            self._buffer += data
-            *lines, self._buffer = self._buffer.split(b"\n")
-            judged = [self._take(msgspec.json.decode(line, type=Finding)) for line in lines]
+            check.buffer += data
+            *lines, check.buffer = check.buffer.split(b"\n")
+            findings = [msgspec.json.decode(line, type=Finding) for line in lines]
+            judged = [self._take(check, finding, now) for finding in findings]
             return any(judged)
         if data is None:
-            self._child.close(1.0)
-            return self._broken(f"what checks it ended {self._child.how_it_ended()}")
-        if now > self._ends:
-            return self._broken(f"its build and its check took longer than {LONGEST_S:.0f} s")
+            check.child.close(1.0)
+            return self._broken(check, f"what checks it ended {check.child.how_it_ended()}")
+        if now > check.ends:
+            return self._broken(
+                check, f"its build and its check took longer than {LONGEST_S:.0f} s"
+            )
         return False
 
-    def close(self) -> None:
-        """Let go of what is in hand: it stays in the queue."""
-        if self._child is not None and self._version is not None:
-            self._house.submissions.put_back(self._version.id)
-            self._end()
-
-    def _take(self, finding: Finding) -> bool:
-        assert self._version is not None
-        number = self._version.id
+    def _take(self, check: _Check, finding: Finding, now: float) -> bool:
+        number = check.version.id
         if isinstance(finding, Stage):
             self._tell(self._house.submissions.checking(number))
             return False
+        if isinstance(finding, NoRoom):
+            self._rest_until = now + REST_S
+            return self._broken(check, "the disk of the referee has no room for it")
         if isinstance(finding, Passed):
-            version = self._house.submissions.accept(number, finding.definition, finding.told)
+            version = self._house.submissions.accept(
+                number, finding.definition, finding.told, finding.room
+            )
         else:
             version = self._house.submissions.reject(number, finding.told)
-        self._judged(version)
+        self._judged(check, version)
         return True
 
-    def _broken(self, why: str) -> bool:
-        assert self._version is not None
-        number = self._version.id
+    def _broken(self, check: _Check, why: str) -> bool:
+        number = check.version.id
         self._tries[number] += 1
         if self._tries[number] < TRIES:
-            self._journal.warning("checked again", bot=self._version.name, why=why)
+            self._journal.warning("checked again", bot=check.version.name, why=why)
             self._tell(self._house.submissions.put_back(number))
-            self._end()
+            self._end(check)
             return False
-        self._judged(self._house.submissions.reject(number, why))
+        self._judged(check, self._house.submissions.reject(number, why))
         return True
 
-    def _judged(self, version: VersionRow) -> None:
+    def _judged(self, check: _Check, version: VersionRow) -> None:
         self._journal.info("judged", bot=version.name, state=version.state)
-        self._end()
+        self._end(check)
         self._tell(version)
 
-    def _end(self) -> None:
-        if self._child is not None:
-            self._child.close(1.0)
-        self._child = self._version = None
+    def _end(self, check: _Check) -> None:
+        check.child.close(1.0)
+        del self._checks[check.version.id]
+        self._turns.end(check.version.team)

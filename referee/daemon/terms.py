@@ -36,5 +36,7 @@ class ServeTerms(Struct, frozen=True, kw_only=True):
     """Whether the sample bots are entered though there are others."""
     pace: PaceTerms | None = None
     """None is what the house has set, or the usual."""
+    quota_bytes: int | None = None
+    """What a team may use of the disk; None is what the house has set, or the usual."""
     finish_s: float = 5.0
     """How long games that are being played may go on when the daemon is asked to stop."""

@@ -30,6 +30,7 @@ from referee.protocol.messages import (
     PongReceived,
     ResignReceived,
     ToBot,
+    cut,
 )
 
 STDOUT_HINT = "stdout is for the protocol; log to stderr"
@@ -110,7 +111,7 @@ def _move(fields: dict[str, Any]) -> MoveReceived | OddMoveReceived:
         raise Garbled("an answer without a move")
     move, note = fields["move"], fields.get("note")
     if isinstance(note, str) and note:
-        return OddMoveReceived(turn_id, move, note[:NOTE_LIMIT])
+        return OddMoveReceived(turn_id, move, cut(note, NOTE_LIMIT))
     if type(move) is int or type(move) is str:
         return MoveReceived(turn_id, move, "move" if "type" in fields else UNSET)
     return OddMoveReceived(turn_id, move)

@@ -20,6 +20,7 @@ from referee.protocol.messages import (
     NAME_LIMIT,
     NESTING_LIMIT,
     NOTE_LIMIT,
+    NOTES_LIMIT,
     PROTOCOL,
     STALE_LIMIT,
     Bye,
@@ -105,7 +106,7 @@ FIELDS_FROM_BOT: Mapping[str, Mapping[str, str]] = {
         "type": "an answer without a type is a move",
         "id": "the `id` of the turn that you answer",
         "move": "one of the turn's `legal` moves",
-        "note": f"kept in the record, for your own eyes; cut after {NOTE_LIMIT} characters",
+        "note": f"kept in the record, for your own eyes; cut after {NOTE_LIMIT} bytes of UTF-8",
     },
     "resign": {"id": "the `id` of the turn that you answer"},
     "pong": {},
@@ -320,7 +321,12 @@ def limits() -> str:
         ["`name`, `version`, `author`", f"{NAME_LIMIT} characters", "`no_hello`"],
         ["output since the last turn that you were sent", f"{FLOOD_BYTES:,} bytes", "`flood`"],
         ["lines in a row that nobody asked for", f"{STALE_LIMIT}", "`flood`"],
-        ["`note`", f"{NOTE_LIMIT:,} characters", "the rest is cut off"],
+        ["`note`", f"{NOTE_LIMIT} bytes of UTF-8", "the rest is cut off"],
+        [
+            "all notes of a bot in a game",
+            f"{NOTES_LIMIT:,} bytes of UTF-8",
+            "the rest is cut off, later notes are not kept",
+        ],
     ]
     return table(["what", "limit", "beyond it"], rows)
 

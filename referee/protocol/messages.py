@@ -17,10 +17,19 @@ PROTOCOL = 1
 LARGEST_INT = 2**53
 LINE_LIMIT = 64 * 1024
 NESTING_LIMIT = 32
-NOTE_LIMIT = 1_000
+NOTE_LIMIT = 200
+"""Bytes of UTF-8 of one note that are kept."""
+NOTES_LIMIT = 2048
+"""Bytes of UTF-8 of all notes of a bot in one game that are kept: 4 KiB for both seats."""
 NAME_LIMIT = 60
 FLOOD_BYTES = 1024 * 1024
 STALE_LIMIT = 100
+
+
+def cut(text: str, most: int) -> str:
+    """The beginning of a text, with at most so many bytes of UTF-8 and no half character."""
+    return text[:most].encode()[:most].decode(errors="ignore")
+
 
 WireInt = Annotated[int, Meta(ge=-LARGEST_INT, le=LARGEST_INT)]
 TurnId = Annotated[int, Meta(ge=1, le=LARGEST_INT)]

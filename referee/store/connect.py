@@ -217,12 +217,13 @@ def _snapshot(path: Path) -> File:
     """A connection that reads one state of the database, whatever is written meanwhile.
 
     SQLite needs to write beside the file even to read it, unless it is told that nothing changes.
-    In a folder where nobody can write, that is so, if nothing waits in the `-wal` file.
+    In a folder where nobody can write, or on a full disk, that is so, if nothing waits in the
+    `-wal` file.
     """
     try:
         return _begin(_connect(path, "mode=ro"))
     except sqlite3.OperationalError as error:
-        barred = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
+        barred = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR)
         if result_code(error) not in barred or not os.access(path, os.R_OK):
             raise
         if _size(_beside(path, "-wal")):
@@ -260,6 +261,13 @@ def _known_version(database: sqlite3.Connection, path: Path) -> int:
 
 def _check(database: sqlite3.Connection, path: Path) -> None:
     """That the database is sound, before anything is built on it."""
+    found = damage(database, path)
+    if found is not None:
+        raise damaged(path, found)
+
+
+def damage(database: sqlite3.Connection, path: Path) -> str | None:
+    """What SQLite finds wrong with a database first; None where it is sound."""
     if _size(path) <= CHECKED_BYTES:
         checks = ["quick_check(1)"]
     else:
@@ -270,7 +278,8 @@ def _check(database: sqlite3.Connection, path: Path) -> None:
     for check in checks:
         (found,) = database.execute(f"PRAGMA {check}").fetchone()
         if found != "ok":
-            raise damaged(path, " ".join(found.split()))
+            return " ".join(found.split())
+    return None
 
 
 def _fill(path: Path, values: Mapping[str, str], bots: Sequence[BotRow]) -> None:

@@ -7,6 +7,7 @@ another program holds.
 
 from __future__ import annotations
 
+import errno
 import sqlite3
 from pathlib import Path
 
@@ -30,6 +31,16 @@ class StoreRefused(BadStore):
 
 class StoreFull(StoreRefused):
     """The disk takes no more, for want of room or because it fails. What was committed is safe."""
+
+
+def is_no_room(error: BaseException) -> bool:
+    """Whether the system has said that a disk is full: in this error, or in what led to it."""
+    at: BaseException | None = error
+    while at is not None:
+        if isinstance(at, OSError) and at.errno in (errno.ENOSPC, errno.EDQUOT):
+            return True
+        at = at.__cause__ or at.__context__
+    return False
 
 
 def result_code(error: sqlite3.Error) -> int | None:

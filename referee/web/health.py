@@ -54,6 +54,7 @@ def routes(site: Site) -> list[Route]:
             "status": "ok",
             "referee": __version__,
             "season": season if site.settings.public else None,
+            "room": site.running.has_room,
             "heard_s": None if heard is None else round(time.monotonic() - heard, 1),
         }
         return Response(

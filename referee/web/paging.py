@@ -134,7 +134,12 @@ class Pages:
         """Every template has `visitor`, `csrf` for its forms, and whether any would be taken."""
         csrf = csrf_token(visitor.token) if visitor.token else ""
         page = self._templates.get_template(template)
-        common = {"csrf": csrf, "csrf_field": CSRF_FIELD, "writing": self._site.settings.writing}
+        common = {
+            "csrf": csrf,
+            "csrf_field": CSRF_FIELD,
+            "writing": self._site.settings.writing,
+            "has_room": self._site.running.has_room,
+        }
         return page.render(visitor=visitor, **common, **values).encode()
 
     def refuse(self, request: Request, refusal: Refusal) -> Response:

@@ -51,6 +51,11 @@ def refusal_of(error: Exception, *, veiled: bool = False) -> Refusal:
         traceback.print_exception(error, file=sys.stderr)
         return Refusal(500, "the referee failed on this; its log says more")
     status = next((status for kind, status in STATUS.items() if isinstance(error, kind)), 400)
+    if isinstance(error, house_mistakes.HouseFull):
+        print(f"web: {error}", file=sys.stderr, flush=True)
+        return Refusal(
+            503, "the disk of this referee is full: nothing is taken until there is room"
+        )
     if status == 503:
         print(f"web: {error}", file=sys.stderr, flush=True)
         return Refusal(503, "the data cannot be read or written at the moment")

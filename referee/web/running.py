@@ -40,6 +40,11 @@ class Running:
         self.counters: dict[str, float | dict[str, float]] = {}
         """What the coordinator counts, for /metrics."""
 
+    @property
+    def has_room(self) -> bool:
+        """Whether the disk has room for games, as far as the coordinator has told."""
+        return self.counters.get("room_on_disk") != 0
+
     def hear(self, event: Event) -> None:
         match event:
             case {"type": "began", "game": str(game), "players": [str(first), str(second)]}:

@@ -129,6 +129,18 @@ def test_notes_and_odd_but_good_answers() -> None:
             assert set(record.notes.values()) == {"hm"}
 
 
+@pytest.mark.parametrize("packed", [False, True])
+def test_long_notes_are_cut(packed: bool) -> None:
+    def noted(turn: Message) -> Any:
+        return {"type": "move", "id": turn["id"], "move": turn["legal"][-1], "note": 9_000 * "ü"}
+
+    with hosting() as host:
+        host.guests("a", answer=noted, packed=packed)
+        host.guests("b")
+        for record in host.play():
+            assert record.notes and set(record.notes.values()) == {100 * "ü"}
+
+
 def test_a_match_without_its_guest_is_over_at_once() -> None:
     with hosting() as host:
         host.guests("a")

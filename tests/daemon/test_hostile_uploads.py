@@ -66,6 +66,9 @@ def test_an_archive_that_takes_too_long_to_unpack_is_rejected(tmp_path: Path) ->
         confinement=UNCONFINED,
         clock=Clock(move_ms=1000),
         build_ms=1000,
+        size=1,
+        allowance=None,
+        in_use=(),
     )
     program = "from referee.daemon import examining as it; it.UNPACK_S = 1; it.main()"
     with subprocess.Popen(

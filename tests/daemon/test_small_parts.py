@@ -21,6 +21,7 @@ from referee.daemon.readiness import Readiness
 from referee.daemon.reception import is_local
 from referee.daemon.relays import from_here
 from referee.daemon.samples import packed
+from referee.daemon.turns import Turns, places
 from tests.waiting import PATIENCE_S
 
 
@@ -183,3 +184,30 @@ def test_what_a_process_says_aside_is_told_in_lines_of_the_journal() -> None:
     assert (lines[0]["line"], lines[-1]["line"]) == ("one", "last words")
     assert all(len(line["line"]) <= 2000 for line in lines)
     assert overhearing.last == "last words"
+
+
+def test_teams_take_turns_and_have_one_piece_in_hand() -> None:
+    turns = Turns(2)
+    waiting = [(1, "a1"), (1, "a2"), (2, "b1"), (1, "a3"), (2, "b2"), (None, "c1")]
+    taken: list[str] = []
+
+    def take() -> int | None:
+        piece = turns.next(waiting)
+        assert piece is not None
+        team = next(team for team, each in waiting if each == piece)
+        waiting.remove((team, piece))
+        turns.begin(team)
+        taken.append(piece)
+        return team
+
+    in_hand = [take(), take()]
+    assert turns.next(waiting) is None
+    while waiting:
+        turns.end(in_hand.pop(0))
+        in_hand.append(take())
+    assert taken == ["a1", "b1", "c1", "a2", "b2", "a3"]
+
+
+@pytest.mark.parametrize(("jobs", "at_once"), [(1, 2), (5, 5), (100, 8)])
+def test_the_machine_says_how_many_checks_run_side_by_side(jobs: int, at_once: int) -> None:
+    assert places(jobs) == at_once

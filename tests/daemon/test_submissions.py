@@ -6,14 +6,18 @@ import io
 import shutil
 import sys
 import tarfile
+from datetime import timedelta
 from pathlib import Path
 
 import msgspec
 
+from referee.bots.confinement import UNCONFINED
 from referee.bots.manifest import sample_bots
+from referee.daemon.definition import bot_of
 from referee.daemon.samples import packed
+from referee.daemon.sweeping import sweep
 from referee.store.house import House
-from referee.store.house.rows import TeamRow, VersionRow
+from referee.store.house.rows import Limits, TeamRow, VersionRow
 from referee.tournament.spec import Spec
 from tests.daemon.serving import Daemon, nothing_left, processes_of, serving
 from tests.waiting import wait_for
@@ -136,6 +140,110 @@ def test_a_kill_in_the_middle_leaves_it_in_the_queue(tmp_path: Path) -> None:
     with serving(data, *QUIET) as daemon:
         assert judged(daemon, version).state == "playing", daemon.said
         assert daemon.stop() == 0
+
+
+def test_a_rejected_version_leaves_its_archive_alone_and_a_team_has_a_quota(tmp_path: Path) -> None:
+    """Whether it could not be unpacked, built or played with, or is too large."""
+    data = tmp_path / "data"
+    build = 'build = ["sh", "-c", "head -c {} /dev/zero > weights{}"]'
+    with House.open(data) as house:
+        reds, blues = team(house), team(house, "Blues")
+        house.submissions.keep("fine", None, bot_folder(tmp_path / "f", build=build.format(10, "")))
+        rejected = [
+            house.submissions.keep("broken", reds, b"no archive at all"),
+            house.submissions.keep(
+                "unbuilt", reds, bot_folder(tmp_path / "a", build=build.format(9, "; exit 3"))
+            ),
+            house.submissions.keep(
+                "crash", reds, bot_folder(tmp_path / "b", build=build.format(8, ""), crash=True)
+            ),
+            house.submissions.keep(
+                "large", blues, bot_folder(tmp_path / "c", build=build.format(2_000_000, ""))
+            ),
+        ]
+        good = house.submissions.keep(
+            "good", blues, bot_folder(tmp_path / "d", build=build.format(500_000, ""))
+        )
+    with serving(data, *QUIET, "--quota", "1.5MB") as daemon:
+        assert [judged(daemon, each).state for each in rejected] == 4 * ["rejected"], daemon.said
+        assert judged(daemon, good).state == "playing", daemon.said
+        wait_for(lambda: len(daemon.games()) > 0, "games")
+        assert sorted(int(path.name) for path in (data / "bots").iterdir()) == [1, good.id]
+        builds = {path.name.partition("-")[0] for path in (data / "builds").iterdir()}
+        assert builds == {"fine", "good"}
+        with daemon.house() as house:
+            assert "1.5 MB" in house.versions.told(rejected[-1].id)
+            # Two copies of the folder, and what the build made.
+            assert 500_000 < house.versions.get(good.id).room < 600_000
+            assert house.submissions.quotas.used(blues.id) < 700_000
+        assert daemon.stop() == 0, daemon.said
+
+
+def test_what_can_no_longer_play_is_swept_away(tmp_path: Path) -> None:
+    """A version whose archive was let go, and what a killed build left."""
+    data, at_once = tmp_path / "data", timedelta(0)
+    build = 'build = ["true"]'
+    with House.open(data) as house:
+        reds = team(house)
+        first = house.submissions.keep("rocky", reds, bot_folder(tmp_path / "a", build=build))
+    with serving(data, *QUIET) as daemon:
+        assert judged(daemon, first).state == "playing", daemon.said
+        with daemon.house() as house:
+            house.settings.set_limits(Limits(versions_a_bot=1), by="a test")
+            second = house.submissions.keep(
+                "rocky", reds, bot_folder(tmp_path / "b", build=build, extra="# newer\n")
+            )
+        assert judged(daemon, second).state == "playing", daemon.said
+        assert daemon.stop() == 0, daemon.said
+    half_made = data / "builds" / f"rocky-{32 * '0'}-Linux-confined"
+    half_made.mkdir()
+    with House.open(data) as house:
+        # Of a version that waits nothing is known yet.
+        third = house.submissions.keep(
+            "rocky", reds, bot_folder(tmp_path / "c", build=build, extra="# newest\n")
+        )
+        (data / "bots" / str(third.id)).mkdir()
+        assert not house.versions.get(first.id).kept
+        assert sweep(house, UNCONFINED) == 0
+        assert sweep(house, UNCONFINED, at_once) == 2
+        content = bot_of(house.versions.get(second.id).definition, data).hash
+    assert {int(path.name) for path in (data / "bots").iterdir()} == {second.id, third.id}
+    assert {path.name.split("-")[1] for path in (data / "builds").iterdir()} == {content}
+
+
+def test_slow_builds_of_one_team_delay_no_other_team(tmp_path: Path) -> None:
+    """Neither when they are handed in nor when they have to be built again."""
+    data, may = tmp_path / "data", tmp_path / "may"
+    slow = f'build = ["sh", "-c", "until test -e {may}; do sleep 0.05; done"]'
+    with House.open(data) as house:
+        reds, blues = team(house), team(house, "Blues")
+        waiting = [
+            house.submissions.keep(
+                f"slow {number}",
+                reds,
+                bot_folder(tmp_path / f"slow-{number}", build=slow, extra=f"# {number}\n"),
+            )
+            for number in range(3)
+        ]
+        quick = 'build = ["true"]'
+        other = house.submissions.keep("quick", blues, bot_folder(tmp_path / "q", build=quick))
+    with serving(data, *QUIET) as daemon:
+        assert judged(daemon, other).state == "playing", daemon.said
+        with daemon.house() as house:
+            states = [house.versions.get(version.id).state for version in waiting]
+        assert states == ["building", "queued", "queued"]
+        may.touch()
+        for version in waiting:
+            assert judged(daemon, version).state == "playing", daemon.said
+        assert daemon.stop() == 0, daemon.said
+    may.unlink()
+    shutil.rmtree(data / "builds")
+    with serving(data, *QUIET) as daemon:
+        wait_for(lambda: "built again bot=quick" in daemon.said, f"its build; {daemon.said}")
+        assert daemon.said.count("building again") == 2
+        may.touch()
+        wait_for(lambda: daemon.said.count("built again") == 4, f"the others; {daemon.said}")
+        assert daemon.stop() == 0, daemon.said
 
 
 def _command(pid: int) -> bytes:

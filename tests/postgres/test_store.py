@@ -20,11 +20,11 @@ from referee.store.database import BadStore, Store, StoreFull
 from referee.store.place import read_address, tournaments_in
 from referee.store.postgres.trouble import StoreLost, explain
 from referee.store.trouble import StoreRefused
+from tests.mounting import mount
 from tests.postgres.serving import LOCKED, PASSWORD, Server
 from tests.store import sample
 from tests.store.processes import rest, writer
 from tests.store.sample import BOTS, VALUES, fault, game, games, new_store
-from tests.store.test_disk import mount
 from tests.store.test_kill import check_prefix
 from tests.store.writer import COMMITTED, write
 

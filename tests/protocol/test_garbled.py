@@ -213,8 +213,12 @@ FINE: dict[str, tuple[bytes, MoveReceived | OddMoveReceived]] = {
     "list": (b'{"id":1,"move":[5]}', OddMoveReceived(1, [5])),
     "note": (b'{"id":1,"move":2,"note":"why"}', OddMoveReceived(1, 2, "why")),
     "long note": (
-        b'{"id":1,"move":2,"note":"%b"}' % (b"x" * 1001),
-        OddMoveReceived(1, 2, "x" * 1000),
+        b'{"id":1,"move":2,"note":"%b"}' % (b"x" * 201),
+        OddMoveReceived(1, 2, "x" * 200),
+    ),
+    "long note of characters of three bytes": (
+        f'{{"id":1,"move":2,"note":"{100 * "€"}"}}'.encode(),
+        OddMoveReceived(1, 2, 66 * "€"),
     ),
     "a note of numbers": (b'{"id":1,"move":2,"note":[1]}', MoveReceived(1, 2)),
     "empty note": (b'{"id":1,"move":2,"note":""}', MoveReceived(1, 2)),

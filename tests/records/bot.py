@@ -2,6 +2,7 @@
 
 first, last   the first or the last of the legal moves
 note          the first of them, with a note
+essay         the first of them, with a note of 60 KB
 resign, exit, hang, flood
 any other     the move itself, as JSON
 
@@ -21,7 +22,7 @@ turns: dict[str, int] = {}
 
 
 def say(**message: object) -> None:
-    print(json.dumps(message), flush=True)
+    print(json.dumps(message, ensure_ascii=False), flush=True)
 
 
 def answer(turn: dict[str, Any]) -> None:
@@ -33,6 +34,8 @@ def answer(turn: dict[str, Any]) -> None:
         say(id=turn["id"], move=turn["legal"][-1])
     elif word == "note":
         say(id=turn["id"], move=turn["legal"][0], note=f"of {len(turn['legal'])} the first")
+    elif word == "essay":
+        say(id=turn["id"], move=turn["legal"][0], note=20_000 * "€")
     elif word == "resign":
         say(id=turn["id"], type="resign")
     elif word == "exit":

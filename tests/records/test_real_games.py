@@ -84,6 +84,17 @@ def test_what_a_fault_leaves_of_the_game() -> None:
     assert faulty("no_start").rated
 
 
+def test_no_bot_fills_a_record_with_notes() -> None:
+    """Nor does one keep the notes of the other out of it."""
+    bots = planned("a", "essay"), planned("b", "note")
+    (record,) = play(*bots, "underdog", options={"size": 20, "points": 20})
+    notes = [record.notes.get(str(place), "") for place in range(len(record.moves))]
+    assert [note for note in notes[::2] if note] == [*10 * [66 * "€"], 22 * "€"]
+    assert len(notes[1::2]) == 20 and all(notes[1::2])
+    assert sum(len(note.encode()) for note in notes) <= 4096
+    assert judge(record).mismatches == []
+
+
 def test_notes_are_kept_with_their_moves() -> None:
     record = with_notes()
     assert record.notes["0"] == "of 10 the first"

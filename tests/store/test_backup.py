@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import io
 import os
+import sqlite3
 import stat
+import subprocess
+import sys
 import tarfile
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from referee.mistake import Mistake
+from referee.mistake import BAD_INPUT, Mistake
 from referee.store.database import Store
 from referee.store.house import House
-from referee.store.house.copying import back_up, restore
+from referee.store.house.copying import back_up
+from referee.store.house.restoring import restore
 from referee.store.house.rows import Limits
 from tests.store.housing import contents
 from tests.store.processes import house_worker
+from tests.store.sample import games, new_store
+from tests.waiting import PATIENCE_S
 
 
 def test_a_backup_of_what_is_being_written_is_of_one_moment(tmp_path: Path) -> None:
@@ -54,6 +61,36 @@ def test_an_archive_that_is_dropped_meanwhile_is_in_the_backup(tmp_path: Path) -
     with House.open(tmp_path / "again", create=False) as house:
         version = house.versions.get(first)
         assert (version.state, house.submissions.archive(version)) == ("playing", b"the first")
+
+
+@pytest.mark.parametrize(
+    ("name", "table"),
+    [("house.db", "team"), ("house.db", "version"), ("seasons/1/tournament.db", "game")],
+)
+def test_what_is_damaged_is_not_copied(tmp_path: Path, name: str, table: str) -> None:
+    """By the command itself: a sentence that names the file, the status of bad input, no copy."""
+    data = tmp_path / "data"
+    with House.open(data) as house:
+        hand_in(house, b"an archive")
+        house.seasons.start("{}", by="me")
+    with new_store(data / "seasons" / "1") as store:
+        store.add_games(games(1, 50))
+        store.commit()
+    with closing(sqlite3.connect(data / name)) as database:
+        (size,) = database.execute("PRAGMA page_size").fetchone()
+        query = "SELECT rootpage FROM sqlite_master WHERE name = ?"
+        (page,) = database.execute(query, (table,)).fetchone()
+    with (data / name).open("r+b") as file:
+        file.seek((page - 1) * size)
+        file.write(b"\xff" * size)
+    command = [sys.executable, "-m", "referee", "backup", "--to", str(tmp_path / "it.tar")]
+    done = subprocess.run(
+        [*command, "--data", str(data)], capture_output=True, text=True, timeout=PATIENCE_S
+    )
+    assert (done.returncode, done.stdout) == (BAD_INPUT, "")
+    assert done.stderr.count("\n") == 1, done.stderr
+    assert f"{data / name} is damaged" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["data"]
 
 
 def hand_in(house: House, archive: bytes) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,28 +12,17 @@ import pytest
 
 from referee.store import connect
 from referee.store.database import BadStore, Store, StoreFull
+from tests.mounting import mount, small_disk
 from tests.store.processes import rest, writer
 from tests.store.sample import BOTS, VALUES, games, large_game, new_store
 from tests.store.writer import COMMITTED, write
 
 
-def mount(*arguments: str) -> None:
-    """Mount something, or skip the test where that is not permitted."""
-    if os.geteuid() != 0 or shutil.which("mount") is None:
-        pytest.skip("only root can mount a small disk")
-    done = subprocess.run(["mount", *arguments], capture_output=True, text=True, check=False)
-    if done.returncode:
-        pytest.skip(f"mounting is not permitted here: {done.stderr.strip()}")
-
-
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
     """A disk of 1 MB."""
-    path = tmp_path / "disk"
-    path.mkdir()
-    mount("-t", "tmpfs", "-o", "size=1m", "tmpfs", str(path))
-    yield path
-    subprocess.run(["umount", str(path)], check=True)
+    with small_disk(tmp_path / "disk", "1m") as path:
+        yield path
 
 
 @contextmanager

@@ -13,12 +13,15 @@ from referee.store.house.mistakes import (
     Conflict,
     HouseMistake,
     NotYours,
+    OverQuota,
     TooLarge,
     TooMany,
     TooOften,
 )
+from referee.store.house.quotas import Allowance
 from referee.store.house.rows import Limits, TeamRow, VersionRow
 from referee.store.house.versions import TOLD_CHARACTERS
+from tests.facts import Naming
 from tests.store.housing import Clock, played
 
 
@@ -89,6 +92,33 @@ def test_a_team_has_so_many_bots(house: House, reds: TeamRow, blues: TeamRow) ->
         house.submissions.keep("three", reds, b"x")
     house.submissions.keep("one", reds, b"y")
     house.submissions.keep("three", blues, b"x")
+
+
+def test_a_team_has_so_much_of_the_disk(house: House, reds: TeamRow, blues: TeamRow) -> None:
+    house.settings.set_quota(1_000_000, by="me")
+    quotas = house.submissions.quotas
+    first = house.submissions.keep("greedy", reds, bytes(100_000))
+    house.submissions.claim()
+    house.submissions.accept(first.id, "{}", room=750_000)
+    assert quotas.used(reds.id) == 850_000
+    with pytest.raises(OverQuota) as caught:
+        house.submissions.keep("other", reds, bytes(160_000))
+    assert str(caught.value) == Naming("Reds", "0.8 MB", "1.0 MB", "0.2 MB", "--quota")
+    assert house.bots.find("other") is None
+    # What the next version replaces does not count, and goes when it has been replaced.
+    second = house.submissions.keep("greedy", reds, bytes(150_000))
+    assert quotas.allowance_of(second) == Allowance(team="Reds", used=0, quota=1_000_000)
+    house.submissions.claim()
+    house.submissions.accept(second.id, "{}", room=800_000)
+    rows = house.versions.of_bot(second.bot)
+    assert [(row.kept, row.takes) for row in rows] == [(False, 100_000), (True, 950_000)]
+    assert quotas.used(reds.id) == 950_000
+    assert not house.submissions.path(first).exists()
+    # Every team has its own, and organisers have no limit.
+    house.submissions.keep("blue", blues, bytes(160_000))
+    house.submissions.keep("house bot", None, bytes(2_000_000))
+    house.teams.add("Judges", "organiser", by="me")
+    house.submissions.keep("judge", house.teams.named("Judges"), bytes(2_000_000))
 
 
 def test_the_same_again_is_refused_while_it_waits_or_plays(house: House, reds: TeamRow) -> None:

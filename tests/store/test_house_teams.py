@@ -87,6 +87,42 @@ def test_names_that_read_the_same_are_one(house: House) -> None:
         house.teams.named("Greens")
 
 
+ALIKE = {
+    "Greek and Cyrillic letters": "Rеd Τеаm 1O",
+    "capitals that are small letters elsewhere": "RЕD ТΕАΜ 10",
+    "digits and letters": "Red Team I0",
+    "digits of another alphabet": "Red Team ١٠",
+    "two blanks": "Red  Team 10",
+    "letters that are drawn as nothing": "Red Te\u3164am 10",
+}
+
+
+@pytest.mark.parametrize("name", ALIKE.values(), ids=ALIKE)
+def test_a_name_that_looks_like_another_is_refused(house: House, name: str) -> None:
+    house.teams.add("Red Team 10", by="me")
+    house.submissions.keep("Red Team 10", None, b"one")
+    before = house.teams.all()
+    with pytest.raises(Conflict, match="Red Team 10"):
+        house.teams.add(name, by="me")
+    with pytest.raises(Conflict):
+        house.bots.add(name, "connected", by="me")
+    with pytest.raises(Conflict, match="can be told from it"):
+        house.teams.import_csv(f"name\nGreens\n{name}\n", by="me")
+    assert house.teams.all() == before
+
+
+def test_names_that_can_be_told_apart_are_taken(house: House) -> None:
+    for name in ("Red Team 1", "Red Team 2", "Red Teams 1", "Команда", "Κόκκινοι", "Équipe 1"):
+        house.teams.add(name, by="me")
+        house.bots.add(name, "connected", by="me")
+    with pytest.raises(Conflict):
+        house.teams.import_csv("name\nOne more\nОne morе\n", by="me")
+    with pytest.raises(HouseMistake):
+        house.teams.add("\u3164", by="me")
+    with pytest.raises(HouseMistake, match="what a version of one is called"):
+        house.bots.add("rocky ѵ3", "connected", by="me")
+
+
 def test_the_journal_says_who_did_what(house: House) -> None:
     house.teams.add("Reds", by="Ada")
     house.teams.new_token("Reds", by="Bob")

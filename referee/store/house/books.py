@@ -19,7 +19,7 @@ from typing import Any
 
 from referee.store.connect import sync_folder
 from referee.store.house import schema
-from referee.store.house.mistakes import BadHouse, HouseRefused
+from referee.store.house.mistakes import BadHouse, HouseFull, HouseRefused
 from referee.store.schema import Steps, migrate, newest
 from referee.store.trouble import DISK, HELD, result_code
 
@@ -247,6 +247,8 @@ def _explain(error: sqlite3.Error, path: Path, *, writing: bool) -> Exception:
         return HouseRefused(f"{path} is held by another program ({error})")
     if code == sqlite3.SQLITE_ERROR:
         return error
+    if code in DISK and writing:
+        return HouseFull(f"{path} cannot be written: {error}")
     if code in DISK:
-        return HouseRefused(f"{path} cannot be {'written' if writing else 'read'}: {error}")
+        return HouseRefused(f"{path} cannot be read: {error}")
     return BadHouse(f"{path} is damaged ({error}); restore a copy of it")

@@ -6,7 +6,7 @@ from typing import Any
 
 from referee.store.house.books import Books
 from referee.store.house.mistakes import Conflict, HouseMistake, Unknown
-from referee.store.house.names import must_be_bot_name, must_be_line, plain
+from referee.store.house.names import must_be_bot_name, must_be_line, must_look_new, plain
 from referee.store.house.rows import EntrantRow, Kind
 from referee.store.house.tokens import hash_of, new_token
 
@@ -56,12 +56,16 @@ class Bots:
             raise Unknown(f"there is no bot {number}")
         return _row(found)
 
+    def _names(self) -> list[str]:
+        return [name for (name,) in self._books.rows("SELECT name FROM bot")]
+
     def add(self, name: str, kind: Kind, team: int | None = None, *, by: str) -> EntrantRow:
-        """A new bot, without a version. Raises Conflict where the name is taken."""
+        """A new bot, without a version. Raises Conflict where the name is taken, or looks so."""
         must_be_bot_name(name)
         with self._books.changing():
             if self.find(name) is not None:
                 raise Conflict(f"there is a bot {name!r} already")
+            must_look_new("bot", name, self._names())
             number = self._books.write(
                 "INSERT INTO bot (name, plain, team, kind, created) VALUES (?, ?, ?, ?, ?)",
                 (name, plain(name), team, kind, self._books.now()),

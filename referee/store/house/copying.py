@@ -1,4 +1,4 @@
-"""A copy of a whole data folder in one tar file, made while the daemon writes to it; and back.
+"""A copy of a whole data folder in one tar file, made while the daemon writes to it.
 
 What belongs together is read from one moment: while nobody can write to the house, a reader of each
 database is opened, which goes on seeing that moment, and every archive that was handed in gets a
@@ -8,7 +8,7 @@ second link, which stays when the daemon drops the first. All of it is then copi
     versions/, bots/, seasons/*/logs/, snapshots of tables, server.key  copied as files
     builds/, locks, sockets, what is half uploaded                      left out: made again
 
-The last file in it, SHA256SUMS, has the hash of every other one.
+The last file in it, SHA256SUMS, has the hash of every other one. The way back is in restoring.py.
 """
 
 from __future__ import annotations
@@ -19,27 +19,24 @@ import os
 import shutil
 import sqlite3
 import stat
-import sys
 import tarfile
-from collections.abc import Callable
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import IO, cast
 
 from msgspec import Struct
 
-from referee.bots.unpacking.open_folder import open_folder
-from referee.bots.unpacking.tree import BadArchive, Kind, Tree, shown
 from referee.store import connect
-from referee.store.database import Store
 from referee.store.house import books
 from referee.store.house.house import House
-from referee.store.house.mistakes import Conflict, HouseMistake, HouseRefused
+from referee.store.house.mistakes import BadHouse, Conflict, HouseRefused
 from referee.store.house.seasons import FOLDER as SEASONS
 from referee.store.house.submissions import FOLDER as VERSIONS
 from referee.store.house.tournaments import FOLDER as TOURNAMENTS
 from referee.store.leftovers import beside, part_of
 from referee.store.lock import LOCK
+from referee.store.trouble import DISK, HELD, result_code
 
 SUMS = "SHA256SUMS"
 KEY = "server.key"
@@ -53,10 +50,6 @@ APART = {books.FILE, connect.FILE, LOCK}
 """Databases, which SQLite copies, and locks."""
 PASSING = ("-wal", "-shm", "-journal", ".new", ".part", ".ipc")
 """Endings of what comes and goes."""
-
-PIECE = 1024 * 1024
-MOST_LEVELS = 200
-"""Of folders within one another: those of a bot, and what they lie in."""
 
 Told = Callable[[str], None]
 
@@ -78,7 +71,8 @@ class Copied(Struct, frozen=True, kw_only=True):
 def back_up(house: House, path: Path, *, keys: bool, tell: Told = lambda _text: None) -> Copied:
     """Write a backup to a new file, which nobody but its owner may read.
 
-    Raises Conflict where it is there already, HouseRefused, BadStore.
+    Raises Conflict where it is there already, BadHouse where a database is damaged, HouseRefused,
+    BadStore.
     """
     if os.path.lexists(path):
         raise Conflict(f"{path} is there already; give another name")
@@ -119,8 +113,10 @@ class _Copy:
             stores, house, archives = self._moment(stack)
             for folder, database in stores.items():
                 self._tell(f"copying {folder}")
-                self._add_database(f"{folder}/{connect.FILE}", database)
-                games[folder] = database.execute("SELECT count(*) FROM game").fetchone()[0]
+                name = f"{folder}/{connect.FILE}"
+                self._add_database(name, database)
+                with self._explained(name):
+                    games[folder] = database.execute("SELECT count(*) FROM game").fetchone()[0]
             self._tell("copying what was handed in")
             if (self._data / VERSIONS).is_dir():
                 self._add(Path(VERSIONS))
@@ -128,7 +124,7 @@ class _Copy:
                 self._add_file(f"{VERSIONS}/{archive.name}", archive)
             self._add_files(keys=keys)
             self._add_database(books.FILE, house)
-        self._add_bytes(SUMS, _listed(self._sums))
+        self._add_bytes(SUMS, listed(self._sums))
         return Copied(
             path=str(path),
             seasons={
@@ -155,21 +151,38 @@ class _Copy:
                 for path in sorted((self._data / kind).glob(f"*/{connect.FILE}")):
                     reader = stack.enter_context(closing(connect.open_for_reading(path)))
                     stores[f"{kind}/{path.parent.name}"] = reader
-            house = stack.enter_context(closing(_reader(self._data / books.FILE)))
+            with self._explained(books.FILE):
+                house = stack.enter_context(closing(_reader(self._data / books.FILE)))
             for path in (self._data / VERSIONS).glob("*.tar"):
                 _link(path, links / path.name)
         return stores, house, sorted(links.iterdir())
 
     def _add_database(self, name: str, reader: sqlite3.Connection) -> None:
+        """Raises BadHouse where it is damaged: nobody is to find that out when a copy is needed."""
         path = self._room / "copy.db"
         try:
-            with closing(sqlite3.connect(path, isolation_level=None)) as copy:
-                reader.backup(copy)
+            with self._explained(name):
+                with closing(sqlite3.connect(path, isolation_level=None)) as copy:
+                    reader.backup(copy)
+                    found = connect.damage(copy, path)
+                if found is not None:
+                    raise self._damaged(name, found)
             self._add_file(name, path)
-        except sqlite3.Error as error:
-            raise HouseRefused(f"{name} cannot be copied: {error}") from error
         finally:
             path.unlink(missing_ok=True)
+
+    @contextmanager
+    def _explained(self, name: str) -> Iterator[None]:
+        """Errors of SQLite as sentences."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            if result_code(error) in DISK | HELD:
+                raise HouseRefused(f"{name} cannot be copied: {error}") from error
+            raise self._damaged(name, error) from error
+
+    def _damaged(self, name: str, what: object) -> BadHouse:
+        return BadHouse(f"{self._data / name} is damaged ({what}), and nothing was copied")
 
     def _add_files(self, *, keys: bool) -> None:
         for folder, inner, names in os.walk(self._data):
@@ -264,125 +277,7 @@ def _reader(path: Path) -> sqlite3.Connection:
     return database
 
 
-def _listed(sums: dict[str, str]) -> bytes:
+def listed(sums: dict[str, str]) -> bytes:
     """The text of SHA256SUMS. The name of a bot's file need not be UTF-8."""
     lines = (f"{digest}  {name}\n" for name, digest in sorted(sums.items()))
     return "".join(lines).encode("utf-8", "surrogateescape")
-
-
-# The way back.
-
-
-def restore(path: Path, data: Path) -> dict[str, int]:
-    """Make a data folder of a backup, whole or not at all; the games of each season in it.
-
-    Raises Conflict where there is something in the folder, HouseMistake where the file is no
-    backup or not as it was written.
-    """
-    if data.exists() and (not data.is_dir() or any(data.iterdir())):
-        raise Conflict(f"{data} is there already and not empty; a backup goes into a new folder")
-    new = part_of(data)
-    try:
-        data.parent.mkdir(parents=True, exist_ok=True)
-        new.mkdir(mode=0o700)
-        try:
-            with tarfile.open(path, "r:") as tar:
-                unpacked = _Unpacked(tar, new.absolute())
-            _check_sums(path, unpacked)
-        except BadArchive as bad:
-            raise HouseMistake(f"{path} is no backup: {bad}") from None
-        except (tarfile.TarError, EOFError, ValueError, OverflowError, RecursionError) as error:
-            raise HouseMistake(f"{path} is no backup, or is cut off: {error}") from None
-        found = _opened(new)
-        with contextlib.suppress(FileNotFoundError):
-            data.rmdir()
-        new.rename(data)
-        connect.sync_folder(data.parent)
-    except OSError as error:
-        where = error.filename or path
-        raise HouseRefused(f"{where}: {error.strerror or error}") from error
-    finally:
-        shutil.rmtree(new, ignore_errors=True)
-    return found
-
-
-class _Unpacked:
-    """The files, folders and links of a backup, in a new folder.
-
-    Nothing is written outside the folder, whoever made the backup: all names in it are judged
-    before anything is made. A link that leads out of the folder is left out.
-    """
-
-    def __init__(self, tar: tarfile.TarFile, folder: Path) -> None:
-        self.folder = folder
-        self.sums: dict[str, str] = {}
-        """The hash of every file, by its name in the backup."""
-        self._tree = Tree(sys.maxsize, MOST_LEVELS)
-        self._files: dict[str, tarfile.TarInfo] = {}
-        for member in tar:
-            self._take(member)
-        links = {
-            name: target
-            for name, target in self._tree.links.items()
-            if not self._tree.leads_out(name)
-        }
-        with open_folder(folder) as top:
-            for name in self._tree.folders:
-                top.make_folder(name)
-            for name, member in self._files.items():
-                self.sums[name] = _write_file(tar, member, top.make_file(name))
-            for name, target in links.items():
-                top.make_link(name, target)
-
-    def _take(self, member: tarfile.TarInfo) -> None:
-        if member.isdir():
-            self._tree.add(member.name, Kind.FOLDER)
-        elif member.issym():
-            self._tree.add(member.name, Kind.LINK, member.linkname)
-        elif member.isreg() and not member.issparse():
-            self._files[self._tree.add(member.name, Kind.FILE)] = member
-        else:
-            raise BadArchive(f"{shown(member.name)} in it is no plain file, folder or link")
-
-
-def _write_file(tar: tarfile.TarFile, member: tarfile.TarInfo, to: int) -> str:
-    """Its hash. Only its owner may write to the file, and it runs as whoever starts it."""
-    digest = hashlib.sha256()
-    with os.fdopen(to, "wb") as file:
-        content = tar.extractfile(member)
-        assert content is not None, f"{member.name} is a plain file"
-        while piece := content.read(PIECE):
-            digest.update(piece)
-            file.write(piece)
-        file.flush()
-        os.fchmod(to, (member.mode & 0o755) | 0o600)
-        os.utime(to, (member.mtime, member.mtime))
-    return digest.hexdigest()
-
-
-def _check_sums(path: Path, unpacked: _Unpacked) -> None:
-    """That the backup holds the files that were written to it, and no other."""
-    if unpacked.sums.pop(SUMS, None) is None:
-        raise HouseMistake(f"{path} is no backup, or is cut off: it has no {SUMS}")
-    listing = unpacked.folder / SUMS
-    differing = _lines(listing.read_bytes()) ^ _lines(_listed(unpacked.sums))
-    if differing:
-        name = os.fsdecode(min(line.partition(b"  ")[2] for line in differing))
-        raise HouseMistake(f"{path} is damaged: {name} in it is not what was written")
-    listing.unlink()
-
-
-def _lines(text: bytes) -> set[bytes]:
-    return set(text.split(b"\n"))
-
-
-def _opened(folder: Path) -> dict[str, int]:
-    """That everything in it can be opened; the games of each season."""
-    with House.open(folder, create=False) as house:
-        found: dict[str, int] = {}
-        for season in house.seasons.all():
-            place = house.seasons.folder(season)
-            if (place / connect.FILE).exists():
-                with Store.open(place) as store:
-                    found[season.name] = sum(store.counts().values())
-        return found

@@ -93,6 +93,10 @@ class House:
                 raise Conflict(f"a daemon runs already: {taken}") from None
         make_private(self.data)
         self.submissions.clear_uploads()
+        return self.put_all_back()
+
+    def put_all_back(self) -> int:
+        """What nobody has in hand any more goes back into its queue; how many there were."""
         with self.changing():
             return self.submissions.put_all_back() + self.tournaments.put_all_back()
 

@@ -29,6 +29,10 @@ class TooMany(HouseMistake):
     """More of something than a team may have."""
 
 
+class OverQuota(TooMany):
+    """More of the disk than a team may use."""
+
+
 class TooOften(HouseMistake):
     """More of something in an hour than a team may ask for."""
 
@@ -46,3 +50,7 @@ class HouseRefused(BadHouse):
     """The system does not let us write there."""
 
     status = REFUSED
+
+
+class HouseFull(HouseRefused):
+    """The disk takes no more, for want of room or because it fails. What was written is safe."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 
 from referee.bots.manifest import BadBot, check_name
-from referee.store.house.mistakes import HouseMistake
+from referee.store.house.look_alikes import latin, look
+from referee.store.house.mistakes import Conflict, HouseMistake
 
 LONGEST = 50
 """Shorter than a bot's own name may be: the number of a version comes after it."""
@@ -29,15 +31,28 @@ def must_be_name(what: str, name: str) -> str:
         raise HouseMistake(f"{what} {told}, not {name[:80]!r}") from None
     if len(name) > LONGEST:
         raise HouseMistake(f"{what} has at most {LONGEST} characters, and {name!r} has more")
+    if not look(name):
+        raise HouseMistake(f"{what} has letters that can be seen, and {name!r} has none")
     if name != name.strip():
         raise HouseMistake(f"{what} ends with no space, and {name!r} does")
     return name
 
 
+def must_look_new(what: str, name: str, others: Iterable[str]) -> None:
+    """Raises Conflict where one of the others looks the same. `what` is `team` or the like."""
+    shown = look(name)
+    for other in others:
+        if look(other) == shown:
+            raise Conflict(
+                f"{name!r} looks like {other!r}, which is a {what} already; take a name that "
+                "can be told from it"
+            )
+
+
 def must_be_bot_name(name: str) -> str:
     """The name, if a bot of the ladder can be called so."""
     must_be_name("a bot's name", name)
-    if _VERSION.fullmatch(name):
+    if _VERSION.fullmatch(latin(name).casefold()):
         raise HouseMistake(f"a bot is not called {name!r}: that is what a version of one is called")
     return name
 

@@ -75,11 +75,18 @@ class VersionRow(Struct, frozen=True):
     hash: str
     """SHA-256 of the archive; empty for connected ones."""
     size: int
+    room: int
+    """What was unpacked and built of it, in bytes; 0 until it has passed."""
     kept: bool
     """Whether its archive is still there."""
     submitted: str
     changed: str
     """When it came into its state."""
+
+    @property
+    def takes(self) -> int:
+        """Bytes on the disk."""
+        return self.size + self.room
 
     @property
     def name(self) -> str:
@@ -172,3 +179,5 @@ class Limits(Struct, frozen=True):
     bots_a_team: int = 20
     versions_a_bot: int = 100
     """So many archives are kept; the oldest that do not play go first."""
+    team_bytes: int = 1_000_000_000
+    """On the disk, of all that a team handed in, with what was unpacked and built of it."""

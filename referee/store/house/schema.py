@@ -49,6 +49,7 @@ TABLES = (
         hello TEXT NOT NULL DEFAULT '',
         hash TEXT NOT NULL,
         size INTEGER NOT NULL,
+        room INTEGER NOT NULL DEFAULT 0,
         kept INTEGER NOT NULL,
         submitted TEXT NOT NULL,
         changed TEXT NOT NULL,
@@ -119,7 +120,7 @@ TABLES = (
         what TEXT NOT NULL
     )""",
 )
-STEPS: Steps = ()
+STEPS: Steps = (("ALTER TABLE version ADD COLUMN room INTEGER NOT NULL DEFAULT 0",),)
 """The first step leads from version 1 to version 2, and so on."""
 
 

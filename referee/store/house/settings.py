@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from referee.store.house.books import Books
 from referee.store.house.mistakes import HouseMistake
@@ -47,6 +48,12 @@ class Settings:
     def limits(self) -> Limits:
         """What a team may do."""
         return self.get(LIMITS, Limits, Limits())
+
+    def set_quota(self, team_bytes: int, *, by: str) -> None:
+        """What a team may use of the disk, from now on."""
+        limits = self.limits()
+        if limits.team_bytes != team_bytes:
+            self.set_limits(replace(limits, team_bytes=team_bytes), by=by)
 
     def set_limits(self, limits: Limits, *, by: str) -> None:
         low = [name for name in limits.__struct_fields__ if getattr(limits, name) < 1]

@@ -15,7 +15,7 @@ import contextlib
 import hashlib
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -26,6 +26,7 @@ from referee.store.house.bots import Bots
 from referee.store.house.mistakes import (
     BadHouse,
     Conflict,
+    HouseFull,
     HouseMistake,
     HouseRefused,
     NotYours,
@@ -34,9 +35,11 @@ from referee.store.house.mistakes import (
     TooOften,
 )
 from referee.store.house.names import must_be_line
+from referee.store.house.quotas import Quotas
 from referee.store.house.rows import EntrantRow, Limits, TeamRow, VersionRow
 from referee.store.house.settings import Settings
 from referee.store.house.versions import ADD, SELECT, Versions, row
+from referee.store.trouble import is_no_room
 
 FOLDER = "versions"
 HOUR = timedelta(hours=1)
@@ -53,6 +56,7 @@ class Submissions:
         self._bots = bots
         self._versions = versions
         self._settings = settings
+        self.quotas = Quotas(books, bots, settings)
 
     # What comes in.
 
@@ -60,7 +64,8 @@ class Submissions:
         """Keep a submitted folder as the next version of a bot, queued.
 
         The archive is a plain tar file. A bot that is not there yet is added; without a team, it is
-        the organisers' own. Raises NotYours, TooLarge, TooMany, TooOften, Conflict, HouseMistake.
+        the organisers' own. Raises NotYours, TooLarge, TooMany, OverQuota, TooOften, Conflict,
+        HouseMistake.
         """
         label = must_be_line("a label", label, 100)
         limits = self._settings.limits()
@@ -69,6 +74,9 @@ class Submissions:
         with self._uploaded(archive) as upload, self._books.changing():
             owned = self._check_bot(bot, team, limits)
             self._check_rate(team, limits)
+            allowance = self.quotas.allowance(owned, team)
+            if allowance is not None:
+                allowance.must_cover(len(archive))
             entrant = owned or self._bots.add(
                 bot, "submitted", None if team is None else team.id, by=_name(team)
             )
@@ -79,6 +87,7 @@ class Submissions:
             self._put_in_place(upload, self.path(version))
             self._books.journal(_name(team), f"submitted {version.name}")
         self._drop_old(entrant, limits.versions_a_bot)
+        self._drop(self.quotas.excess(entrant.team))
         return version
 
     def path(self, version: VersionRow) -> Path:
@@ -105,13 +114,15 @@ class Submissions:
         query = f"{SELECT} WHERE version.state IN {UNDER_WAY} ORDER BY version.id"
         return [row(found) for found in self._books.rows(query)]
 
-    def claim(self) -> VersionRow | None:
-        """The next in the queue, to be built; None where nobody waits."""
-        query = f"{SELECT} WHERE version.state = 'queued' ORDER BY version.id LIMIT 1"
-        if self._books.first(query) is None:
+    def claim(self, number: int | None = None) -> VersionRow | None:
+        """This version or the first in the queue, to be built; None where it does not wait."""
+        which = "" if number is None else "AND version.id = ?"
+        query = f"{SELECT} WHERE version.state = 'queued' {which} ORDER BY version.id LIMIT 1"
+        values = () if number is None else (number,)
+        if self._books.first(query, values) is None:
             return None
         with self._books.changing():
-            found = self._books.first(query)
+            found = self._books.first(query, values)
             if found is None:
                 return None
             self._versions.set_state(row(found).id, "building")
@@ -124,23 +135,25 @@ class Submissions:
             self._versions.set_state(number, "checking")
             return self._versions.get(number)
 
-    def accept(self, number: int, definition: str, told: str = "") -> VersionRow:
+    def accept(self, number: int, definition: str, told: str = "", room: int = 0) -> VersionRow:
         """It passed: it plays, unless a newer version of its bot already does.
 
-        `definition` is the JSON of the Bot that is to be started. Raises Conflict.
+        `definition` is the JSON of the Bot that is to be started; `room` is how many bytes were
+        unpacked and built of it. Raises Conflict.
         """
         with self._books.changing():
             version = self._claimed(number)
             self._books.write(
-                "UPDATE version SET definition = ?, changed = ? WHERE id = ?",
-                (definition, self._books.now(), number),
+                "UPDATE version SET definition = ?, room = ?, changed = ? WHERE id = ?",
+                (definition, room, self._books.now(), number),
             )
             self._versions.set_state(number, "retired", told)
             if self._newest_that_passed(version) == version.number:
                 self._versions.let_play(version)
             accepted = self._versions.get(number)
             self._books.journal("the daemon", f"{accepted.name} passed and is {accepted.state}")
-            return accepted
+        self._drop(self.quotas.excess(accepted.team))
+        return accepted
 
     def reject(self, number: int, told: str) -> VersionRow:
         """It did not pass; the version that plays plays on. Raises Conflict."""
@@ -241,7 +254,8 @@ class Submissions:
                 os.fsync(file.fileno())
             yield path
         except OSError as error:
-            raise HouseRefused(f"{folder} cannot be written: {error.strerror}") from error
+            kind = HouseFull if is_no_room(error) else HouseRefused
+            raise kind(f"{folder} cannot be written: {error.strerror}") from error
         finally:
             with contextlib.suppress(OSError):
                 path.unlink(missing_ok=True)
@@ -259,8 +273,12 @@ class Submissions:
         """Let go of the oldest archives. Their versions stay, with their games."""
         kept = [version for version in self._versions.of_bot(bot.id) if version.kept]
         idle = [version for version in kept if version.state in ("rejected", "retired")]
-        for version in idle[: max(0, len(kept) - most)]:
-            self._books.write("UPDATE version SET kept = 0 WHERE id = ?", (version.id,))
+        self._drop(idle[: max(0, len(kept) - most)])
+
+    def _drop(self, versions: Sequence[VersionRow]) -> None:
+        """Let go of these archives. What was built of them goes later (daemon/sweeping.py)."""
+        for version in versions:
+            self._books.write("UPDATE version SET kept = 0, room = 0 WHERE id = ?", (version.id,))
             with contextlib.suppress(OSError):
                 self.path(version).unlink(missing_ok=True)
 

@@ -7,8 +7,9 @@ import io
 import re
 
 from referee.store.house.books import Books
+from referee.store.house.look_alikes import look
 from referee.store.house.mistakes import Conflict, HouseMistake, Unknown
-from referee.store.house.names import must_be_name, plain
+from referee.store.house.names import must_be_name, must_look_new, plain
 from referee.store.house.rows import NewTeam, Role, TeamRow
 from referee.store.house.tokens import hash_of, new_token
 
@@ -57,11 +58,12 @@ class Teams:
         return None if found is None else _row(found)
 
     def add(self, name: str, role: Role = "team", *, by: str) -> NewTeam:
-        """A new team and its token. Raises Conflict where the name is taken."""
+        """A new team and its token. Raises Conflict where the name is taken, or looks so."""
         must_be_name("a team's name", name)
         with self._books.changing():
             if self.find(name) is not None:
                 raise Conflict(f"there is a team {name!r} already")
+            must_look_new("team", name, (team.name for team in self.all()))
             return self._add(name, role, by)
 
     def first_organiser(self) -> NewTeam | None:
@@ -89,11 +91,14 @@ class Teams:
         """
         wanted = _read_list(text)
         with self._books.changing():
-            return [self._put(name, role, by) for name, role in wanted]
+            looks = {look(team.name): team.name for team in self.all()}
+            return [self._put(name, role, looks, by) for name, role in wanted]
 
-    def _put(self, name: str, role: Role | None, by: str) -> NewTeam:
+    def _put(self, name: str, role: Role | None, looks: dict[str, str], by: str) -> NewTeam:
         team = self.find(name)
         if team is None:
+            must_look_new("team", name, [looks[look(name)]] if look(name) in looks else [])
+            looks[look(name)] = name
             return self._add(name, role or "team", by)
         if role is not None and role != team.role:
             self._books.write("UPDATE team SET role = ? WHERE id = ?", (role, team.id))

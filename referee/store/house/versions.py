@@ -17,7 +17,7 @@ PASSED = ("playing", "retired")
 """The states of versions that can play."""
 SELECT = """SELECT version.id, version.bot, bot.name, bot.kind, bot.team, team.name, version.number,
     version.label, version.state, version.definition, version.hello, version.hash, version.size,
-    version.kept, version.submitted, version.changed
+    version.room, version.kept, version.submitted, version.changed
     FROM version JOIN bot ON bot.id = version.bot LEFT JOIN team ON team.id = bot.team"""
 ADD = """INSERT INTO version
     (bot, number, team, label, state, hello, hash, size, kept, submitted, changed)

@@ -16,7 +16,8 @@ BYE = None
 PATIENCE_S = 0.01
 """An answer that waits for others is on the clock, so none waits for longer than this."""
 
-NOTE_LIMIT = 1000
+NOTE_LIMIT = 200
+"""Bytes; the referee keeps no more of a note."""
 _note = ""
 
 
@@ -24,7 +25,7 @@ def note(text):
     """Send a word to the record with the next move; of several the last counts."""
     global _note
     # Half a character (a lone surrogate) is no text: the referee would end the bot for it.
-    _note = str(text)[:NOTE_LIMIT].encode(errors="replace").decode()
+    _note = str(text).encode(errors="replace")[:NOTE_LIMIT].decode(errors="ignore")
 
 
 def take_note():

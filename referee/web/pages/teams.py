@@ -26,6 +26,7 @@ def login(_: Call, asked: LoginAsked) -> dict[str, Any]:
 
 def submit(call: Call, _: Nothing) -> dict[str, Any]:
     """The form, and how it stands with what was handed in."""
+    quotas = call.house.submissions.quotas
     own = [
         version
         for version in call.sight.roster.versions.values()
@@ -34,6 +35,7 @@ def submit(call: Call, _: Nothing) -> dict[str, Any]:
     return {
         "me": reads.me(call, Nothing()),
         "limits": call.house.settings.limits(),
+        "used": None if call.visitor.team is None else quotas.used(call.visitor.team),
         "versions": [ladder.version_told(call, version) for version in own[-20:][::-1]],
         "field": unpacker.FIELD,
     }

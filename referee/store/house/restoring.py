@@ -1,0 +1,139 @@
+"""A data folder made of a backup (copying.py): checked, and whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import sys
+import tarfile
+from pathlib import Path
+
+from referee.bots.unpacking.open_folder import open_folder
+from referee.bots.unpacking.tree import BadArchive, Kind, Tree, shown
+from referee.store import connect
+from referee.store.database import Store
+from referee.store.house.copying import SUMS, listed
+from referee.store.house.house import House
+from referee.store.house.mistakes import Conflict, HouseMistake, HouseRefused
+from referee.store.leftovers import part_of
+
+PIECE = 1024 * 1024
+MOST_LEVELS = 200
+"""Of folders within one another: those of a bot, and what they lie in."""
+
+
+def restore(path: Path, data: Path) -> dict[str, int]:
+    """Make a data folder of a backup, whole or not at all; the games of each season in it.
+
+    Raises Conflict where there is something in the folder, HouseMistake where the file is no
+    backup or not as it was written.
+    """
+    if data.exists() and (not data.is_dir() or any(data.iterdir())):
+        raise Conflict(f"{data} is there already and not empty; a backup goes into a new folder")
+    new = part_of(data)
+    try:
+        data.parent.mkdir(parents=True, exist_ok=True)
+        new.mkdir(mode=0o700)
+        try:
+            with tarfile.open(path, "r:") as tar:
+                unpacked = _Unpacked(tar, new.absolute())
+            _check_sums(path, unpacked)
+        except BadArchive as bad:
+            raise HouseMistake(f"{path} is no backup: {bad}") from None
+        except (tarfile.TarError, EOFError, ValueError, OverflowError, RecursionError) as error:
+            raise HouseMistake(f"{path} is no backup, or is cut off: {error}") from None
+        found = _opened(new)
+        with contextlib.suppress(FileNotFoundError):
+            data.rmdir()
+        new.rename(data)
+        connect.sync_folder(data.parent)
+    except OSError as error:
+        where = error.filename or path
+        raise HouseRefused(f"{where}: {error.strerror or error}") from error
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+    return found
+
+
+class _Unpacked:
+    """The files, folders and links of a backup, in a new folder.
+
+    Nothing is written outside the folder, whoever made the backup: all names in it are judged
+    before anything is made. A link that leads out of the folder is left out.
+    """
+
+    def __init__(self, tar: tarfile.TarFile, folder: Path) -> None:
+        self.folder = folder
+        self.sums: dict[str, str] = {}
+        """The hash of every file, by its name in the backup."""
+        self._tree = Tree(sys.maxsize, MOST_LEVELS)
+        self._files: dict[str, tarfile.TarInfo] = {}
+        for member in tar:
+            self._take(member)
+        links = {
+            name: target
+            for name, target in self._tree.links.items()
+            if not self._tree.leads_out(name)
+        }
+        with open_folder(folder) as top:
+            for name in self._tree.folders:
+                top.make_folder(name)
+            for name, member in self._files.items():
+                self.sums[name] = _write_file(tar, member, top.make_file(name))
+            for name, target in links.items():
+                top.make_link(name, target)
+
+    def _take(self, member: tarfile.TarInfo) -> None:
+        if member.isdir():
+            self._tree.add(member.name, Kind.FOLDER)
+        elif member.issym():
+            self._tree.add(member.name, Kind.LINK, member.linkname)
+        elif member.isreg() and not member.issparse():
+            self._files[self._tree.add(member.name, Kind.FILE)] = member
+        else:
+            raise BadArchive(f"{shown(member.name)} in it is no plain file, folder or link")
+
+
+def _write_file(tar: tarfile.TarFile, member: tarfile.TarInfo, to: int) -> str:
+    """Its hash. Only its owner may write to the file, and it runs as whoever starts it."""
+    digest = hashlib.sha256()
+    with os.fdopen(to, "wb") as file:
+        content = tar.extractfile(member)
+        assert content is not None, f"{member.name} is a plain file"
+        while piece := content.read(PIECE):
+            digest.update(piece)
+            file.write(piece)
+        file.flush()
+        os.fchmod(to, (member.mode & 0o755) | 0o600)
+        os.utime(to, (member.mtime, member.mtime))
+    return digest.hexdigest()
+
+
+def _check_sums(path: Path, unpacked: _Unpacked) -> None:
+    """That the backup holds the files that were written to it, and no other."""
+    if unpacked.sums.pop(SUMS, None) is None:
+        raise HouseMistake(f"{path} is no backup, or is cut off: it has no {SUMS}")
+    listing = unpacked.folder / SUMS
+    differing = _lines(listing.read_bytes()) ^ _lines(listed(unpacked.sums))
+    if differing:
+        name = os.fsdecode(min(line.partition(b"  ")[2] for line in differing))
+        raise HouseMistake(f"{path} is damaged: {name} in it is not what was written")
+    listing.unlink()
+
+
+def _lines(text: bytes) -> set[bytes]:
+    return set(text.split(b"\n"))
+
+
+def _opened(folder: Path) -> dict[str, int]:
+    """That everything in it can be opened; the games of each season."""
+    with House.open(folder, create=False) as house:
+        found: dict[str, int] = {}
+        for season in house.seasons.all():
+            place = house.seasons.folder(season)
+            if (place / connect.FILE).exists():
+                with Store.open(place) as store:
+                    found[season.name] = sum(store.counts().values())
+        return found
