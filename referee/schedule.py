@@ -2,7 +2,9 @@
 
 A pairing is played in pairs of games: the same chance, the seats swapped. The chance of a pair
 comes from the seed, the variant, the pairing and the pair's number, so any single game can be
-played again; the bots' own seeds come from another branch of the same tree and tell nothing of it.
+played again. The bots' own seeds come from another branch of the same tree: they tell nothing of
+it, but whoever guesses the seed can check the guess by them. So tournaments have a secret salt in
+their root (tournament/salt.py).
 """
 
 from __future__ import annotations

@@ -29,6 +29,7 @@ from referee.tournament.begin import stored_spec
 from referee.tournament.chunk import Batch, Chunk, Contestant
 from referee.tournament.entries import Definition, Entry, variant_marks, variant_names
 from referee.tournament.ledger import Ledger
+from referee.tournament.salt import chance_values
 from referee.tournament.spec import BadSpec, Spec, check_players
 from referee.verdict import Ending
 from referee.version import __version__
@@ -266,7 +267,7 @@ def _open(folder: Path, spec: Spec, players: Mapping[str, Player]) -> Store:
         "spec": msgspec.json.encode(spec).decode(),
         "players": msgspec.json.encode(playing).decode(),
         "variants": msgspec.json.encode(variant_marks(spec)).decode(),
-        "seed": spec.seed or secrets.token_hex(8),
+        **chance_values(spec),
         "level": spec.sandbox or "none",
         "referee": __version__,
         "started": stamp(),

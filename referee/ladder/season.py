@@ -30,7 +30,7 @@ from referee.store.tally import results
 from referee.tournament.chunk import Batch, Chunk, Contestant, Manner, spans
 from referee.tournament.desk import missing
 from referee.tournament.entries import Definition, variant_names
-from referee.tournament.ledger import branch
+from referee.tournament.salt import branch, chance_root
 from referee.tournament.spec import Spec
 from referee.verdict import UNRATED, Ending
 
@@ -95,7 +95,7 @@ class Season:
         self._ids = ids
         self._now = now
         self._hidden_names = hidden_names
-        self._seed = store.value("seed") or ""
+        self._chance = chance_root(store)
         self._texts = {name: text for text, name in variant_names(spec).items()}
         self._choices = {name: Choices() for name in self._texts}
         self._turn = deque(self._texts)
@@ -226,7 +226,7 @@ class Season:
             pairing=row.id,
             variant=text,
             options=self.spec.options.get(text, {}),
-            branch=branch(self._seed, row, self.bots),
+            branch=branch(self._chance, row, self.bots),
             first=first.contestant,
             second=second.contestant,
             numbers=numbers,

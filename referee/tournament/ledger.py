@@ -18,6 +18,7 @@ from referee.tournament.chunk import Batch, Chunk, Contestant, Manner, spans
 from referee.tournament.desk import Desk, missing
 from referee.tournament.entries import Entry
 from referee.tournament.formats import Pairing, Score, pairings
+from referee.tournament.salt import branch, chance_root
 from referee.tournament.spec import Spec
 
 BUDGET_S = 2.0
@@ -44,7 +45,7 @@ class Ledger:
         self.bots: dict[int, BotRow] = {row.id: row for row in store.bots()}
         self._ids = {row.name: row.id for row in self.bots.values()}
         self._entries = {self._ids[entry.bot.name]: entry for entry in entries}
-        self._seed = store.value("seed") or ""
+        self._chance = chance_root(store)
         self._pairings: dict[Pairing, int] = {}
         self.rows: dict[int, PairingRow] = {}
         self._tallies: dict[int, Tally] = {}
@@ -169,7 +170,7 @@ class Ledger:
             pairing=pairing,
             variant=text,
             options=self._spec.options.get(text, {}),
-            branch=branch(self._seed, row, self.bots),
+            branch=branch(self._chance, row, self.bots),
             first=self._contestant(row.first),
             second=self._contestant(row.second),
             numbers=numbers,
@@ -225,9 +226,3 @@ class Tally:
 
     def score(self) -> Score:
         return Score(self.played, self._half / 2, self._decided - self._half / 2)
-
-
-def branch(seed: str, row: PairingRow, bots: Mapping[int, BotRow]) -> str:
-    """A pairing's branch in the tree of luck: that of a match, unless the two meet again."""
-    base = f"{seed}/{row.variant}/{bots[row.first].name}/{bots[row.second].name}"
-    return base if (row.round, row.replay) == (1, 0) else f"{base}/{row.round}.{row.replay}"

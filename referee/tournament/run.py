@@ -119,14 +119,20 @@ class Coordinator:
             self._ground.must_meet(ledger.meetings())
         self._tell(self._started(resumed=resumed))
         if ledger.unfinished:
-            # A tournament that is extended is not finished any more, nor is its seed to be told.
+            # One that is extended is not finished any more: its seed and salt are not to be told.
             self._store.set_value("finished", "")
             with held_signals() as interruption:
                 self._store.while_silent(interruption.while_silent)
                 self._play(interruption)
         self._store.set_value("finished", time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
         self._store.commit()
-        self._tell(Finished(played=ledger.played, seed=self._store.value("seed") or ""))
+        self._tell(
+            Finished(
+                played=ledger.played,
+                seed=self._store.value("seed") or "",
+                salt=self._store.value("salt") or "",
+            )
+        )
         return TournamentResult(
             folder=str(self._folder),
             played=ledger.played,
