@@ -115,8 +115,8 @@ class OpenSeason:
         self._dirty = True
         self._on_games(self.label, kept)
 
-    def give_back(self, chunk: int) -> None:
-        self.season.give_back(chunk)
+    def give_back(self, chunk: int, *, begun: bool = False) -> None:
+        self.season.give_back(chunk, begun=begun)
 
     def broken(self, chunk: Chunk, missing: Collection[int]) -> None:
         """It could not be played: whoever did not come waits for a while, or both do."""

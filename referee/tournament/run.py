@@ -4,7 +4,7 @@
 
 The coordinator is the only writer of the store. It commits once a second and at the end of every
 chunk; what was committed counts once, whatever happens afterwards, and what was not is played
-again with the same luck.
+again: with the same luck, unless it is hidden and a bot of strangers may have seen it.
 """
 
 from __future__ import annotations
@@ -244,7 +244,7 @@ class Coordinator:
         for worker, said in workers.hear(timeout_s):
             if isinstance(said, LostWorker):
                 if isinstance(worker.order, Chunk):
-                    self._ledger.give_back(worker.order.id)
+                    self._ledger.give_back(worker.order.id, begun=True)
                 self._count_lost(said)
                 continue
             for report in said:
