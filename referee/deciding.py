@@ -36,9 +36,11 @@ class SprtWatch:
         if not record.rated:
             return False
         points = record.points()[0 if record.players[0] == self._first else 1]
-        other = self._open.pop(record.pair, None)
+        # Two games with swapped seats, also where chance is hidden and each has its own.
+        pair = (int(record.game) + 1) // 2
+        other = self._open.pop(pair, None)
         if other is None:
-            self._open[record.pair] = points
+            self._open[pair] = points
             return False
         self._pairs[round(2 * (points + other))] += 1
         count = sum(self._pairs)

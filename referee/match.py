@@ -17,7 +17,7 @@ from referee.arena.slot import House, Slot
 from referee.bots.building import OnBuild, built
 from referee.bots.confinement import UNCONFINED, Confinement
 from referee.bots.confinement.levels import Level
-from referee.bots.manifest import Bot, find_bot
+from referee.bots.manifest import Bot, find_bot, is_sample
 from referee.bots.starting import several_processes
 from referee.clock import DEFAULT_GRACE_MS, DEFAULT_STARTUP_MS, DEFAULT_WARM_UP_MS, read_clock
 from referee.deciding import SprtResult, SprtWatch
@@ -118,6 +118,7 @@ def play_match(
     if not seed or not seed.isprintable():
         raise BadMatch(f"a seed is printable text, not {seed!r}")
     logs = None if logs is None else check_logs(Path(logs))
+    strangers = not all(map(is_sample, bots))
     bots = (
         built(bots[0], confinement, on_build=on_build),
         built(bots[1], confinement, on_build=on_build),
@@ -140,7 +141,9 @@ def play_match(
         level=confinement.level,
     )
     orders = pairing_games(
-        seed, game.name, *setting.players, games, hidden_chance=game.hidden_chance
+        *(seed, game.name, *setting.players, games),
+        hidden_chance=game.hidden_chance,
+        strangers=strangers,
     )
     match = _Match(Slot(bots, setting, house), setting, sprt)
     try:

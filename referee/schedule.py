@@ -1,8 +1,11 @@
 """Which games are played, in which order, with which luck: decided before the first of them.
 
-A pairing is played in pairs of games: the same chance, the seats swapped. The chance of a pair
-comes from the seed, the variant, the pairing and the pair's number, so any single game can be
-played again; the bots' own seeds come from another branch of the same tree and tell nothing of it.
+A pairing is played in pairs of games: the same chance, the seats swapped. (Where bots of strangers
+could profit from the first game in the second, they have the swapped seats in common and nothing
+else.) The chance of a pair comes from the seed, the variant, the pairing and the pair's number, so
+any single game can be played again. The bots' own seeds come from another branch of the same tree:
+they tell nothing of it, but whoever guesses the seed can check the guess by them. So tournaments
+have a secret salt in their root (tournament/salt.py).
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ import hashlib
 from collections.abc import Iterable
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 ATTEMPTS = 3
 """A game that a stall or a bug of the referee spoilt is played at most this often."""
@@ -29,68 +33,65 @@ class GameOrder(Struct, frozen=True):
     bot_seeds: tuple[int, int]
     """In seat order."""
     attempt: int = 1
+    own_chance: bool = False
+    """Whether no other game has its chance, not even this game when it is played again."""
 
     def again(self) -> GameOrder:
-        return GameOrder(
-            self.game,
-            self.pair,
-            self.swapped,
-            self.leg,
-            self.chance_seed,
-            self.bot_seeds,
-            self.attempt + 1,
-        )
+        """The same game for the next attempt."""
+        attempt = self.attempt + 1
+        seed = f"{self.chance_seed}/attempt {attempt}" if self.own_chance else self.chance_seed
+        return replace(self, attempt=attempt, chance_seed=seed)
 
 
 def pairing_games(
-    seed: str, variant: str, first: str, second: str, games: int, *, hidden_chance: bool
+    seed: str,
+    variant: str,
+    first: str,
+    second: str,
+    games: int,
+    *,
+    hidden_chance: bool,
+    strangers: bool = True,
 ) -> list[GameOrder]:
     """The games of one pairing in the order in which they are played."""
     branch = f"{seed}/{variant}/{first}/{second}"
-    return game_orders(branch, range(1, games + 1), hidden_chance=hidden_chance)
+    numbers = range(1, games + 1)
+    return game_orders(branch, numbers, hidden_chance=hidden_chance, strangers=strangers)
 
 
 def game_orders(
-    branch: str, numbers: Iterable[int], *, hidden_chance: bool, prefix: str = ""
+    branch: str,
+    numbers: Iterable[int],
+    *,
+    hidden_chance: bool,
+    strangers: bool = True,
+    prefix: str = "",
 ) -> list[GameOrder]:
     """These games of a pairing, by their numbers from 1, in the order in which they are played.
 
-    The branch is the pairing's own in the tree of luck. Where chance is hidden, a bot that lives
-    through both games of a pair would know the other hand: all first games are one leg, all second
-    games another.
+    The branch is the pairing's own in the tree of luck. Where chance is hidden, a bot that knows
+    the first game of a pair would know the other hand in the second one. Bots of strangers pass
+    on what they know: one that connects from elsewhere lives on, and one that is started anew can
+    leave word for itself in the caches of the machine. So each of their games has chance of its
+    own and counts alone; seats are swapped all the same. Sample bots pass on nothing: all first
+    games are one leg, all second games another.
     """
+    own_chance = hidden_chance and strangers
     orders = [
         GameOrder(
             game=f"{prefix}{number}",
-            pair=(number + 1) // 2,
+            pair=number if own_chance else (number + 1) // 2,
             swapped=number % 2 == 0,
-            leg=(number + 1) % 2 if hidden_chance else 0,
-            chance_seed=f"{branch}/{(number + 1) // 2}",
+            leg=(number + 1) % 2 if hidden_chance and not own_chance else 0,
+            chance_seed=f"{branch}/game {number}"
+            if own_chance
+            else f"{branch}/{(number + 1) // 2}",
             bot_seeds=_bot_seeds(branch, number),
+            own_chance=own_chance,
         )
         for number in numbers
     ]
     return sorted(orders, key=lambda order: order.leg)
-
-
-def fresh_orders(branch: str, numbers: Iterable[int], *, prefix: str = "") -> list[GameOrder]:
-    """These games of a pairing, each with chance of its own: for hidden chance and lasting bots.
-
-    Bots that connected from elsewhere cannot be started anew between two legs: the second game of
-    a pair would be played by somebody who has seen the other hand. So there are no pairs here, and
-    a game counts alone; seats are swapped all the same.
-    """
-    return [
-        GameOrder(
-            game=f"{prefix}{number}",
-            pair=number,
-            swapped=number % 2 == 0,
-            leg=0,
-            chance_seed=f"{branch}/game {number}",
-            bot_seeds=_bot_seeds(branch, number),
-        )
-        for number in numbers
-    ]
 
 
 def _bot_seeds(branch: str, number: int) -> tuple[int, int]:

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from msgspec.structs import replace
-
 from referee.arena.following import Following
 from referee.arena.game import Game
 from referee.arena.games import Games
@@ -208,12 +206,6 @@ class Boards:
         while games.waiting and len(opened) < contest.width:
             if not (first.guest.free and second.guest.free):
                 break
-            if games.seen_before:
-                # Guests cannot be started anew and know the hands of the game that was spoilt.
-                order = games.waiting.popleft()
-                fresh = f"{order.chance_seed}/attempt {order.attempt}"
-                games.waiting.appendleft(replace(order, chance_seed=fresh))
-                games.seen_before = False
             count = len(opened)
             games.begin()
             if len(opened) > count and self.following.most:

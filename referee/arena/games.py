@@ -230,7 +230,7 @@ class Games:
             self.errors[verdict.reason] = self.errors.get(verdict.reason, 0) + 1
         if order.attempt < ATTEMPTS:
             self.replayed += 1
-            self.seen_before = self._setting.variant.hidden_chance
+            self.seen_before = self._setting.variant.hidden_chance and not order.own_chance
             self.waiting.appendleft(order.again())
         else:
             self.finished.append(self._books.record(order, verdict))

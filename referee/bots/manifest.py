@@ -129,7 +129,9 @@ def sample_bots() -> dict[str, Path]:
 
 def is_sample(bot: Bot) -> bool:
     """Whether it comes with the referee."""
-    return bot.folder is not None and bot.folder.parent == sample_folder().resolve()
+    if bot.folder is None or not bot.owns_folder:
+        return False
+    return bot.folder.parent == sample_folder().resolve()
 
 
 def usual_bots() -> list[str]:

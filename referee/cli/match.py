@@ -93,7 +93,8 @@ def match_command(
     seed: Annotated[
         str | None,
         typer.Option(
-            help="Any text. The same seed deals the same games and gives bots their seeds."
+            help="Any text. The same seed deals the same games and gives bots their seeds. "
+            "A bot can guess a seed that you chose."
         ),
     ] = None,
     time_limit: Annotated[

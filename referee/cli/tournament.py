@@ -144,8 +144,12 @@ def tournament_command(
     seed: Annotated[
         str | None,
         typer.Option(
-            help="Any text: the same seed deals the same games. In a contest, leave it out."
+            help="Any text: the same seed and salt deal the same games. In a contest, leave it out."
         ),
+    ] = None,
+    salt: Annotated[
+        str | None,
+        typer.Option(help="The salt that a tournament showed at its end; drawn anew if left out."),
     ] = None,
     jobs: Annotated[
         int | None,
@@ -243,6 +247,7 @@ def tournament_command(
         "think": think,
         "at_once": at_once,
         "seed": seed,
+        "salt": salt,
         "jobs": jobs,
         "rank_by": rank_by,
         "advantage": advantage,

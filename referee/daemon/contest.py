@@ -7,7 +7,6 @@ from elsewhere wait until that bot is in the hall and free. The folder is an ord
 
 from __future__ import annotations
 
-import secrets
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
@@ -21,7 +20,6 @@ from referee.daemon.scoreboard import Scoreboard
 from referee.ladder.season import Place, Player, truly_named
 from referee.reports.standings import timings
 from referee.reports.tables.files import write_tables
-from referee.rules.registry import find_variant
 from referee.store.connect import FILE
 from referee.store.database import Store
 from referee.store.rows import BotRow
@@ -29,6 +27,7 @@ from referee.tournament.begin import stored_spec
 from referee.tournament.chunk import Batch, Chunk, Contestant
 from referee.tournament.entries import Definition, Entry, variant_marks, variant_names
 from referee.tournament.ledger import Ledger
+from referee.tournament.salt import chance_values
 from referee.tournament.spec import BadSpec, Spec, check_players
 from referee.verdict import Ending
 from referee.version import __version__
@@ -93,10 +92,8 @@ class Contest:
             raise
         self._manner = manner_of(spec, folder)
         self._held: dict[Place, list[Chunk]] = {"workers": [], "hall": []}
-        self._out: dict[int, int] = {}
-        """By our number of a chunk that of the ledger."""
-        self._seen: set[tuple[int, int]] = set()
-        """Games with hidden chance that somebody who lives on was given."""
+        self._out: dict[int, tuple[int, Place]] = {}
+        """By our number of a chunk that of the ledger, and where the chunk is played."""
         self._missing_since: float | None = None
         self._tries: Counter[int] = Counter()
         """How often in a row a pairing could not be played."""
@@ -135,7 +132,7 @@ class Contest:
         ledger = self._ledger
         if self._hidden_names is not None:
             batch = replace(batch, games=[truly_named(each, ledger.bots) for each in batch.games])
-        ledger.keep(replace(batch, chunk=self._out[batch.chunk]))
+        ledger.keep(replace(batch, chunk=self._out[batch.chunk][0]))
         met = ledger.rows[batch.games[0].pairing]
         self._tries.pop(met.id, None)
         if self._is_for_the_hall(met.first, met.second):
@@ -148,8 +145,9 @@ class Contest:
         self._dirty = True
         self._on_games(self.label, batch)
 
-    def give_back(self, chunk: int) -> None:
-        self._ledger.give_back(self._out.pop(chunk))
+    def give_back(self, chunk: int, *, begun: bool = False) -> None:
+        number, place = self._out.pop(chunk)
+        self._ledger.give_back(number, begun=begun or place == "hall")
 
     def broken(self, chunk: Chunk, missing: Collection[int]) -> None:
         """It is tried again, a few times. A bot that is started here and does not come loses the
@@ -242,16 +240,9 @@ class Contest:
 
     def _handed_out(self, chunk: Chunk, place: Place) -> Chunk:
         number = self._ids()
-        self._out[number] = chunk.id
-        branch = chunk.branch
-        if place == "hall" and find_variant(chunk.variant).hidden_chance:
-            given = {(chunk.pairing, each) for each in chunk.each_number()}
-            if given & self._seen:
-                # Somebody who lives on may have seen these hands.
-                branch = f"{branch}/{secrets.token_hex(8)}"
-            self._seen |= given
+        self._out[number] = chunk.id, place
         called = chunk.called if self._hidden_names is None else self._hidden_names(number)
-        return replace(chunk, id=number, branch=branch, called=called)
+        return replace(chunk, id=number, called=called)
 
 
 def _open(folder: Path, spec: Spec, players: Mapping[str, Player]) -> Store:
@@ -267,7 +258,7 @@ def _open(folder: Path, spec: Spec, players: Mapping[str, Player]) -> Store:
         "spec": msgspec.json.encode(spec).decode(),
         "players": msgspec.json.encode(playing).decode(),
         "variants": msgspec.json.encode(variant_marks(spec)).decode(),
-        "seed": spec.seed or secrets.token_hex(8),
+        **chance_values(spec),
         "level": spec.sandbox or "none",
         "referee": __version__,
         "started": stamp(),

@@ -45,7 +45,8 @@ class Source(Protocol):
 
     def keep(self, batch: Batch) -> None: ...
 
-    def give_back(self, chunk: int) -> None: ...
+    def give_back(self, chunk: int, *, begun: bool = False) -> None:
+        """A chunk has ended; `begun` says that games of it may have been begun and are lost."""
 
     def broken(self, chunk: Chunk, missing: Collection[int]) -> None:
         """It could not be played, since these bots did not come; or nobody knows why."""
@@ -180,14 +181,14 @@ class Floor:
             self.errors += 1
             self._journal.error("a chunk could not be played", why=why, games=_told(order))
             source.broken(order, missing)
-            self.end(chunk)
+            self.end(chunk, begun=True)
 
-    def end(self, chunk: int) -> None:
-        """A chunk has ended; what was not played goes back."""
+    def end(self, chunk: int, *, begun: bool = False) -> None:
+        """A chunk has ended; what was not played goes back, some of it maybe begun."""
         if chunk not in self._out:
             return
         source, order, played = self._out.pop(chunk)
-        source.give_back(chunk)
+        source.give_back(chunk, begun=begun)
         self._watched.left(source.label, chunk)
         if source.paced:
             self._pace.give_back(_games(order) - played)
@@ -218,7 +219,7 @@ class Floor:
     def _lose(self, worker: Worker, lost: LostWorker) -> None:
         self._journal.warning("a worker was lost", why=lost)
         if isinstance(worker.order, Chunk):
-            self.end(worker.order.id)
+            self.end(worker.order.id, begun=True)
         self._lost += 1
         if self._lost >= LOST_IN_A_ROW:
             self._journal.error("no worker stays alive: nothing is played for a while", why=lost)

@@ -56,7 +56,7 @@ from referee.links.keys import keys_of
 from referee.links.router import Router
 from referee.mistake import Mistake
 from referee.rules.registry import build_variant
-from referee.schedule import fresh_orders, game_orders
+from referee.schedule import game_orders
 from referee.tournament.batching import Batches
 from referee.tournament.chunk import Chunk, Done, Failed, Frames
 from referee.tournament.telling import live_report
@@ -261,10 +261,9 @@ def _match(order: Play) -> Match:
         tournament=chunk.manner.tournament,
     )
     prefix = f"{chunk.pairing}-"
-    if variant.hidden_chance:
-        orders = fresh_orders(chunk.branch, chunk.each_number(), prefix=prefix)
-    else:
-        orders = game_orders(chunk.branch, chunk.each_number(), hidden_chance=False, prefix=prefix)
+    orders = game_orders(
+        chunk.branch, chunk.each_number(), hidden_chance=variant.hidden_chance, prefix=prefix
+    )
     return Match(
         id=chunk.id,
         setting=setting,

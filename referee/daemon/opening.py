@@ -5,7 +5,6 @@ The folder is that of a tournament, so every command that reads one reads a seas
 
 from __future__ import annotations
 
-import secrets
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
@@ -31,6 +30,7 @@ from referee.tournament.changing import changes
 from referee.tournament.chunk import Batch, Chunk, Manner
 from referee.tournament.confining import at_level, confinement_of
 from referee.tournament.entries import variant_marks
+from referee.tournament.salt import chance_values
 from referee.tournament.spec import BadSpec, Spec, check
 from referee.verdict import Ending
 from referee.version import __version__
@@ -115,8 +115,8 @@ class OpenSeason:
         self._dirty = True
         self._on_games(self.label, kept)
 
-    def give_back(self, chunk: int) -> None:
-        self.season.give_back(chunk)
+    def give_back(self, chunk: int, *, begun: bool = False) -> None:
+        self.season.give_back(chunk, begun=begun)
 
     def broken(self, chunk: Chunk, missing: Collection[int]) -> None:
         """It could not be played: whoever did not come waits for a while, or both do."""
@@ -290,7 +290,7 @@ def _open(folder: Path, row: SeasonRow) -> Store:
         "spec": msgspec.json.encode(spec).decode(),
         "players": "{}",
         "variants": msgspec.json.encode(variant_marks(spec)).decode(),
-        "seed": spec.seed or secrets.token_hex(8),
+        **chance_values(spec),
         "level": spec.sandbox or Level.NONE,
         "referee": __version__,
         "started": stamp(),

@@ -7,7 +7,9 @@ a tournament, and everything that reads one reads the other.
 
 Chunks are played in two places. Bots that were handed in meet in the workers; whoever has connected
 from elsewhere plays in the hall, one chunk at a time. What comes back unplayed keeps its numbers
-and its luck for the next time, unless somebody who lives on has seen a hand that should be hidden.
+and its luck for the next time, unless a bot may have seen a hand that should be hidden: all bots of
+a ladder count as strangers (schedule.py), samples too, and a number that may have been begun is not
+given out again.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ from referee.store.tally import results
 from referee.tournament.chunk import Batch, Chunk, Contestant, Manner, spans
 from referee.tournament.desk import missing
 from referee.tournament.entries import Definition, variant_names
-from referee.tournament.ledger import branch
+from referee.tournament.salt import branch, chance_root
 from referee.tournament.spec import Spec
 from referee.verdict import UNRATED, Ending
 
@@ -95,7 +97,7 @@ class Season:
         self._ids = ids
         self._now = now
         self._hidden_names = hidden_names
-        self._seed = store.value("seed") or ""
+        self._chance = chance_root(store)
         self._texts = {name: text for text, name in variant_names(spec).items()}
         self._choices = {name: Choices() for name in self._texts}
         self._turn = deque(self._texts)
@@ -185,7 +187,7 @@ class Season:
             self._turn.rotate(-1)
             met = self._choose(variant, place, out)
             if met is not None:
-                return self._chunk(self._pairing(variant, place, *met), place, manner)
+                return self._chunk(self._pairing(variant, *met), place, manner)
         return None
 
     def keep(self, batch: Batch) -> Batch:
@@ -209,11 +211,12 @@ class Season:
                 self._choices[variant].count(game.first, game.second, game.points, 1)
         return Batch(batch.chunk, games, faults)
 
-    def give_back(self, chunk: int) -> None:
-        """A chunk has ended, however it did."""
+    def give_back(self, chunk: int, *, begun: bool = False) -> None:
+        """A chunk has ended, however it did; `begun` says that some of it may have been begun."""
         flight = self._flights.pop(chunk)
         row = self.rows[flight.pairing]
-        if flight.numbers and not self._lost(row, flight.place):
+        seen = self._is_hidden(row) and (begun or flight.place == "hall")
+        if flight.numbers and not seen:
             self._left.setdefault(row.id, []).extend(spans(flight.numbers))
 
     def _chunk(self, row: PairingRow, place: Place, manner: Manner) -> Chunk:
@@ -226,10 +229,11 @@ class Season:
             pairing=row.id,
             variant=text,
             options=self.spec.options.get(text, {}),
-            branch=branch(self._seed, row, self.bots),
+            branch=branch(self._chance, row, self.bots),
             first=first.contestant,
             second=second.contestant,
             numbers=numbers,
+            strangers=True,
             budget_s=BUDGET_S,
             manner=manner,
             called=(
@@ -257,7 +261,7 @@ class Season:
             taken += range(row.games - new + 1, row.games + 1)
         return spans(taken)
 
-    def _pairing(self, variant: str, place: Place, first: int, second: int) -> PairingRow:
+    def _pairing(self, variant: str, first: int, second: int) -> PairingRow:
         number = self._pairings.get((variant, first, second))
         if number is None:
             row = PairingRow(len(self.rows) + 1, 1, variant, first, second, 0)
@@ -267,13 +271,13 @@ class Season:
         row = self.rows[number]
         if number in self._unread:
             self._unread.discard(number)
-            if not self._lost(row, place):
+            if not self._is_hidden(row):
                 self._left[number] = list(missing(row.games, self._store.played(number)))
         return row
 
-    def _lost(self, row: PairingRow, place: Place) -> bool:
-        """Whether a game that was given out once must not be played with the same luck again."""
-        return place == "hall" and find_variant(self._texts[row.variant]).hidden_chance
+    def _is_hidden(self, row: PairingRow) -> bool:
+        """Whether a game that was begun must not be dealt again: bots would know the hands."""
+        return find_variant(self._texts[row.variant]).hidden_chance
 
     def _know(self, row: PairingRow) -> None:
         self.rows[row.id] = row

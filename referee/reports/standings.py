@@ -63,7 +63,8 @@ class Standings(Struct, frozen=True, kw_only=True):
     planned: int
     """Games of all pairings known so far."""
     seed: str | None
-    """Not told before the end: it would tell the chance of games to come."""
+    salt: str | None
+    """Both are not told before the end: they tell the chance of games to come."""
     level: str
     """How strictly the bots were confined."""
     tables: list[VariantTable]
@@ -107,6 +108,7 @@ class Setting(Struct, frozen=True, kw_only=True):
     pairings: list[PairingRow]
     finished: bool
     seed: str | None
+    salt: str | None
     level: str
     changes: list[str] = []
     left_out: dict[str, str] = {}
@@ -149,6 +151,7 @@ def setting_of(store: Store) -> Setting:
         pairings=store.pairings(),
         finished=bool(store.value("finished")),
         seed=store.value("seed"),
+        salt=store.value("salt"),
         level=store.value("level") or "none",
         changes=(store.value("changes") or "").splitlines(),
         left_out=msgspec.json.decode(store.value("left_out") or "{}", type=dict[str, str]),
@@ -206,6 +209,7 @@ def _tables(
         played=int(played.tallies.played.sum()),
         planned=sum(row.games for row in setting.pairings),
         seed=setting.seed if setting.finished else None,
+        salt=setting.salt if setting.finished else None,
         level=setting.level,
         tables=tables,
         bracket=rounds,

@@ -44,7 +44,7 @@ FIELDS_OF_RECORD: Mapping[str, str] = {
     "format": "version of this format, 1",
     "game": "name of the game in its match",
     "pair": "the pair of games that it belongs to, from 1; the two games of a pair have the same "
-    "chance and swapped seats",
+    "chance and swapped seats; a game whose chance no other has is a pair by itself",
     "attempt": "1, or more where a stall of the host or a bug of the referee made the game void "
     "and it was played again",
     "tournament": "name of the tournament, or null for a match of its own",

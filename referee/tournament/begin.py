@@ -6,7 +6,6 @@ Everything that can be wrong with a spec, a bot or a folder is found before anyt
 from __future__ import annotations
 
 import os
-import secrets
 import time
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -40,6 +39,7 @@ from referee.tournament.events import Listener
 from referee.tournament.ground import HERE, Ground
 from referee.tournament.ledger import Ledger
 from referee.tournament.run import Coordinator, TournamentResult, nobody
+from referee.tournament.salt import chance_values, with_chance_of
 from referee.tournament.spec import BadSpec, Spec, check
 from referee.version import __version__
 
@@ -140,13 +140,12 @@ def play_tournament(
     bots, confinement = [entry.bot for entry in lineup.entries], confinement_of(lineup.spec)
     if confinement.level is not Level.NONE:
         must_show(spec.expose, [("the tournament's folder", folder)])
-    seed = secrets.token_hex(8) if spec.seed is None else spec.seed
     values = {
         "name": spec.name,
         "spec": msgspec.json.encode(lineup.spec).decode(),
         "players": msgspec.json.encode(lineup.players).decode(),
         "variants": msgspec.json.encode(variant_marks(lineup.spec)).decode(),
-        "seed": seed,
+        **chance_values(lineup.spec),
         "level": lineup.spec.sandbox or Level.NONE,
         "processes": msgspec.json.encode(several_processes(bots, confinement)).decode(),
         "referee": __version__,
@@ -201,7 +200,7 @@ def _recall(
     allow_changes: bool,
 ) -> Lineup:
     old = stored_spec(store)
-    base = old if spec is None else replace(spec, seed=spec.seed or old.seed)
+    base = old if spec is None else with_chance_of(spec, old)
     new = check(replace(base, **{key: value for key, value in given.items() if value is not None}))
     new = _settled(new)
     told = changes(old, new)

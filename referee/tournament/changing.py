@@ -17,13 +17,13 @@ def changes(old: Spec, new: Spec) -> list[str]:
     """A sentence for each difference that makes `new` another tournament than `old`.
 
     More games extend a tournament in which every pairing is settled from the start, and more rounds
-    a Swiss one: nothing that was played would have been played otherwise. A seed that is not given
-    is no other seed.
+    a Swiss one: nothing that was played would have been played otherwise. A seed or salt that is
+    not given is no other one.
     """
     told: list[str] = []
     for key in Spec.__struct_fields__:
         before, now = getattr(old, key), getattr(new, key)
-        if key in FREE or before == now or (key == "seed" and now is None):
+        if key in FREE or before == now or (key in ("seed", "salt") and now is None):
             continue
         if key in ("bots", "variants", "challengers"):
             told += _changed_list(key, before, now)

@@ -65,6 +65,8 @@ class Chunk(Struct, frozen=True, kw_only=True, tag="chunk"):
     second: Contestant
     numbers: tuple[tuple[int, int], ...]
     """Ranges of game numbers, both ends included."""
+    strangers: bool
+    """Whether either of the two is no sample bot."""
     budget_s: float
     """After so long no further game is begun."""
     manner: Manner

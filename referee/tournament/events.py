@@ -96,6 +96,7 @@ class Finished(Struct, frozen=True, kw_only=True, tag_field="event", tag="finish
 
     played: int
     seed: str
+    salt: str
 
 
 Told = Building | LeftOut | Started | GamePlayed | FaultSeen | BotOut | RoundEnded | Finished

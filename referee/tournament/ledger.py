@@ -6,11 +6,14 @@ game: in the store, on the desk, or in a chunk that a worker has. A game is in e
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Mapping, Sequence
 from operator import mul
 
 import msgspec
 
+from referee.bots.manifest import is_sample
+from referee.rules.registry import find_variant
 from referee.store.database import Store
 from referee.store.rows import BotRow, PairingRow
 from referee.store.tally import KIND_GAMES, KIND_HALF_POINTS
@@ -18,6 +21,7 @@ from referee.tournament.chunk import Batch, Chunk, Contestant, Manner, spans
 from referee.tournament.desk import Desk, missing
 from referee.tournament.entries import Entry
 from referee.tournament.formats import Pairing, Score, pairings
+from referee.tournament.salt import branch, chance_root
 from referee.tournament.spec import Spec
 
 BUDGET_S = 2.0
@@ -44,7 +48,15 @@ class Ledger:
         self.bots: dict[int, BotRow] = {row.id: row for row in store.bots()}
         self._ids = {row.name: row.id for row in self.bots.values()}
         self._entries = {self._ids[entry.bot.name]: entry for entry in entries}
-        self._seed = store.value("seed") or ""
+        self._chance = chance_root(store)
+        self._hidden = {name for text, name in names.items() if find_variant(text).hidden_chance}
+        # As they were found: what is made ready of a sample bot may be a copy elsewhere.
+        self._strangers = {
+            number for number, entry in self._entries.items() if not is_sample(entry.bot)
+        }
+        self._begun: set[int] = set()
+        """Pairings with hidden chance of which strangers may have begun games that are not kept:
+        what is left of these pairings is dealt from other chance."""
         self._pairings: dict[Pairing, int] = {}
         self.rows: dict[int, PairingRow] = {}
         self._tallies: dict[int, Tally] = {}
@@ -98,12 +110,15 @@ class Ledger:
     def _recall(self) -> None:
         """What the store holds of earlier runs."""
         for row in self._store.pairings():
-            games = max(row.games, self._spec.games)
-            if games > row.games:
+            before, games = row.games, max(row.games, self._spec.games)
+            if games > before:
                 self._store.set_games(row.id, games)
                 row = msgspec.structs.replace(row, games=games)
             self._know(self._pairing(row), row)
-            self._desk.add(row.id, missing(games, self._store.played(row.id)))
+            played = self._store.played(row.id)
+            self._desk.add(row.id, missing(games, played))
+            if missing(before, played):
+                self._note_begun(row)
         for tallies in self._store.tallies():
             for pairing, *counts in tallies:
                 self._tallies[pairing].recall(counts)
@@ -169,15 +184,27 @@ class Ledger:
             pairing=pairing,
             variant=text,
             options=self._spec.options.get(text, {}),
-            branch=branch(self._seed, row, self.bots),
+            branch=self._branch(row),
             first=self._contestant(row.first),
             second=self._contestant(row.second),
             numbers=numbers,
+            strangers=self._has_stranger(row),
             budget_s=BUDGET_S,
             manner=manner,
         )
         self._flights[chunk.id] = (pairing, set(chunk.each_number()))
         return chunk
+
+    def _branch(self, row: PairingRow) -> str:
+        found = branch(self._chance, row, self.bots)
+        return f"{found}/{secrets.token_hex(16)}" if row.id in self._begun else found
+
+    def _has_stranger(self, row: PairingRow) -> bool:
+        return bool({row.first, row.second} & self._strangers)
+
+    def _note_begun(self, row: PairingRow) -> None:
+        if row.variant in self._hidden and self._has_stranger(row):
+            self._begun.add(row.id)
 
     def _contestant(self, number: int) -> Contestant:
         return Contestant(number, self._entries[number].bot, self.bots[number].name in self.out)
@@ -192,9 +219,14 @@ class Ledger:
             numbers.remove(row.number)
             tally.add(row.first, row.points)
 
-    def give_back(self, chunk: int) -> None:
-        """A chunk has ended, however it did: what was not played goes back to the desk."""
+    def give_back(self, chunk: int, *, begun: bool = False) -> None:
+        """A chunk has ended, however it did: what was not played goes back to the desk.
+
+        `begun` says that some of it may have been begun.
+        """
         pairing, numbers = self._flights.pop(chunk)
+        if begun and numbers:
+            self._note_begun(self.rows[pairing])
         self._desk.add(pairing, spans(numbers))
 
 
@@ -225,9 +257,3 @@ class Tally:
 
     def score(self) -> Score:
         return Score(self.played, self._half / 2, self._decided - self._half / 2)
-
-
-def branch(seed: str, row: PairingRow, bots: Mapping[int, BotRow]) -> str:
-    """A pairing's branch in the tree of luck: that of a match, unless the two meet again."""
-    base = f"{seed}/{row.variant}/{bots[row.first].name}/{bots[row.second].name}"
-    return base if (row.round, row.replay) == (1, 0) else f"{base}/{row.round}.{row.replay}"

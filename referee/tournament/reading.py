@@ -189,6 +189,7 @@ KINDS = {
     "think": _TEXT,
     "at_once": _WHOLE,
     "seed": _SEED,
+    "salt": _TEXT,
     "jobs": _WHOLE,
     "rounds": _WHOLE,
     "challengers": _LIST,

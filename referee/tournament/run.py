@@ -4,7 +4,7 @@
 
 The coordinator is the only writer of the store. It commits once a second and at the end of every
 chunk; what was committed counts once, whatever happens afterwards, and what was not is played
-again with the same luck.
+again: with the same luck, unless it is hidden and a bot of strangers may have seen it.
 """
 
 from __future__ import annotations
@@ -119,14 +119,20 @@ class Coordinator:
             self._ground.must_meet(ledger.meetings())
         self._tell(self._started(resumed=resumed))
         if ledger.unfinished:
-            # A tournament that is extended is not finished any more, nor is its seed to be told.
+            # One that is extended is not finished any more: its seed and salt are not to be told.
             self._store.set_value("finished", "")
             with held_signals() as interruption:
                 self._store.while_silent(interruption.while_silent)
                 self._play(interruption)
         self._store.set_value("finished", time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
         self._store.commit()
-        self._tell(Finished(played=ledger.played, seed=self._store.value("seed") or ""))
+        self._tell(
+            Finished(
+                played=ledger.played,
+                seed=self._store.value("seed") or "",
+                salt=self._store.value("salt") or "",
+            )
+        )
         return TournamentResult(
             folder=str(self._folder),
             played=ledger.played,
@@ -238,7 +244,7 @@ class Coordinator:
         for worker, said in workers.hear(timeout_s):
             if isinstance(said, LostWorker):
                 if isinstance(worker.order, Chunk):
-                    self._ledger.give_back(worker.order.id)
+                    self._ledger.give_back(worker.order.id, begun=True)
                 self._count_lost(said)
                 continue
             for report in said:

@@ -12,6 +12,7 @@ bots or under other rules belong to another tournament. The rest may change whil
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import entry_points
 from typing import Any, Literal
@@ -55,6 +56,7 @@ WHOLE: tuple[Format, ...] = ("swiss", "knockout")
 DEFAULT_TIME = "1s"
 MOST_GAMES = 10_000_000
 LONGEST_NAME = 100
+SALT_DIGITS = 32
 RANGES = {
     "games": (1, MOST_GAMES),
     "at_once": (1, 10_000),
@@ -103,6 +105,8 @@ class Spec(Struct, frozen=True, kw_only=True):
     think: Literal["in-turn", "parallel"] = "in-turn"
     at_once: int = 64
     seed: str | None = None
+    salt: str | None = None
+    """What the chance comes from besides the seed, to repeat a tournament; None: a new one."""
     jobs: int | None = None
     rounds: int | None = None
     """Swiss: None is as many as it takes to find a winner, and one more."""
@@ -254,6 +258,12 @@ def _check_texts(spec: Spec) -> None:
         raise BadSpec(f"the name {quoted(spec.name)} {trouble}", ("name",))
     if spec.seed is not None and not (spec.seed and spec.seed.isprintable()):
         raise BadSpec(f"a seed is printable text, not {quoted(spec.seed)}", ("seed",))
+    if spec.salt is not None and not re.fullmatch(f"[0-9a-f]{{{SALT_DIGITS}}}", spec.salt):
+        raise BadSpec(
+            f"a salt is the {SALT_DIGITS} hexadecimal digits that a tournament showed at its end, "
+            f"not {quoted(spec.salt)}; without one a new one is drawn",
+            ("salt",),
+        )
 
 
 def name_trouble(name: str) -> str:

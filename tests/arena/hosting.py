@@ -202,7 +202,7 @@ class Host:
             players=names,
             bots=(BotInfo("1", "x"), BotInfo("2", "y")),
         )
-        orders = pairing_games(seed, script.name, *names, games, hidden_chance=False)
+        orders = pairing_games(seed, script.name, *names, games, hidden_chance=script.hidden_chance)
         match = Match(
             id=self._matches, setting=setting, guests=names, orders=orders, at_once=at_once
         )

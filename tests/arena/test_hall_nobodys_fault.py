@@ -39,26 +39,32 @@ class Clock:
         return time.monotonic_ns() + self.ahead_ns
 
 
+@pytest.mark.parametrize("games", [1, 3])
 @pytest.mark.parametrize("variant", ["underdog", "deck"])
-def test_a_hall_that_stood_still_plays_the_game_again(variant: str) -> None:
+def test_a_hall_that_stood_still_plays_the_games_again(variant: str, games: int) -> None:
     clock = Clock()
     with hosting(now_ns=clock) as host:
-        bots = host.guests("a", "b", answer=silence)
-        match = host.seat(games=1, time_control="5s", variant=variant)
-        host.until(lambda: any(bot.told("turn") for bot in bots))
+        bots = host.guests("a", "b", answer=silence, hello={"games_at_once": games})
+        match = host.seat(games=games, time_control="5s", variant=variant)
+        host.until(lambda: sum(len(bot.told("turn")) for bot in bots) >= games)
         clock.ahead_ns += 8_000_000_000
         for bot in bots:
             bot.answer = first_legal
             for turn in bot.told("turn"):
                 bot.say(first_legal(turn))
         host.until(lambda: match in host.over())
-        (record,) = host.records(match, variant)
-        assert (record.ending, record.attempt) == ("rules", 2)
-        assert (host.over()[match].stalls, host.over()[match].replayed) == (1, 1)
+        records = host.records(match, variant)
+        assert [(record.ending, record.attempt) for record in records] == [("rules", 2)] * games
+        assert (host.over()[match].stalls, host.over()[match].replayed) == (1, games)
         results = [message["result"] for message in bots[0].told("over")]
-        assert results[0] == "void"
-        starts = bots[0].told("start")
-        assert starts[0]["game"] == starts[1]["game"]
+        assert results[:games] == ["void"] * games
+        starts = [start["game"] for start in bots[0].told("start")]
+        assert sorted(starts[:games]) == sorted(starts[games:])
+        if variant == "deck":
+            first = [turn for bot in bots for turn in bot.told("turn") if turn["view"]["turn"] == 1]
+            for game in set(starts):
+                once, again = [turn["view"]["mine"] for turn in first if turn["game"] == game]
+                assert once["hand"] != again["hand"], "nobody is dealt again what he knows"
 
 
 def test_a_silent_guest_gets_what_the_hall_took_on_top() -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
+from referee.bots.manifest import is_sample, sample_bots
+from referee.ratings.sprt import Sprt
 from referee.record import Record
 from referee.verdict import Ending
 from tests.arena.playing import all_by_rules, bot, honest, play
@@ -62,10 +65,14 @@ def test_one_process_plays_many_games() -> None:
     assert len({pid for record in played.records for pid, _ in notes(record, "bad")}) == 1
 
 
-def test_deck_is_played_in_two_legs() -> None:
+def test_sample_bots_play_deck_in_two_legs() -> None:
     """No process sees both games of a pair, whose hands are the same."""
-    bots = bot("notes", 2, name="first"), bot("notes", 2, name="second")
-    played = play(*bots, variant="deck", games=8)
+    sample = sample_bots()["random"]
+    first, second = (
+        replace(bot("notes", 2, name=name), folder=sample) for name in ("first", "second")
+    )
+    assert is_sample(first)
+    played = play(first, second, variant="deck", games=8)
     all_by_rules(played)
     for name in ("first", "second"):
         legs = [
@@ -78,6 +85,25 @@ def test_deck_is_played_in_two_legs() -> None:
         assert one.pair == other.pair
         assert one.chance[0] == other.chance[0]
         assert one.players == other.players[::-1]
+
+
+def test_strangers_get_other_cards_in_every_game() -> None:
+    """They could pass on to their next process what they saw, so nothing of it helps them."""
+    sample = replace(honest(2), folder=sample_bots()["random"])
+    played = play(bot("notes", 2, name="first"), sample, variant="deck", games=8)
+    all_by_rules(played)
+    assert [record.pair for record in played.records] == list(range(1, 9))
+    assert len({str(record.chance[0]) for record in played.records}) == 8
+    assert [record.players[0] for record in played.records] == ["first", "good"] * 4
+    assert len({pid for record in played.records for pid, _ in notes(record, "first")}) == 1
+
+
+def test_a_sequential_test_counts_pairs_of_swapped_seats() -> None:
+    """Also where the two games of a pair have cards of their own."""
+    sprt = Sprt(elo0=0.0, elo1=10.0)
+    result = play(bot("steady", 4), honest(4), variant="deck", games=20, sprt=sprt).result
+    assert result.sprt is not None
+    assert sum(result.sprt.pairs) == result.games // 2 == 10
 
 
 def test_same_seed_same_games() -> None:
@@ -94,7 +120,7 @@ def test_same_seed_same_games() -> None:
 
 
 def test_same_seed_same_cards() -> None:
-    """Also where the bots are started anew, and however many games they play at once."""
+    """Also where chance is hidden, and however many games they play at once."""
     one, many = (
         play(*(bot("steady", at_once, name=name) for name in "ab"), variant="deck", games=6).records
         for at_once in (1, 3)

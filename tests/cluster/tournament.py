@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 from tests.cluster.clustering import DaskCluster, begin, bots_on, ended, some_games
+from tests.tournament.playing import SALT
 from tests.tournament.test_nothing_lost import games, tables
 from tests.waiting import wait_for
 
@@ -15,8 +16,8 @@ NAMES = ("high", "low", "middle")
 
 def words(bots: Path, *more: object) -> list[object]:
     named = [word for name in NAMES for word in ("--bot", bots / name)]
-    fixed = ("--variant", "underdog", "--name", "same", "--seed", "7", "--sandbox", "none")
-    return [*fixed, *named, "-n", GAMES, "--out", "t", *more]
+    fixed = ("--variant", "underdog", "--name", "same", "--sandbox", "none")
+    return [*fixed, "--seed", "7", "--salt", SALT, *named, "-n", GAMES, "--out", "t", *more]
 
 
 def same(folder: Path, alone: Path) -> None:

@@ -184,6 +184,7 @@ def chunk(
         first=first,
         second=second,
         numbers=((1, games),),
+        strangers=True,
         budget_s=budget_s,
         manner=manner,
     )

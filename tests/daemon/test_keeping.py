@@ -36,7 +36,9 @@ def test_a_ladder_is_archived_and_backed_up_while_it_plays(tmp_path: Path) -> No
         assert "Traceback" not in restored.said
         assert restored.stop() == 0, restored.said
     with Store.read(daemon.season) as ours, Store.read(restored.season) as theirs:
-        assert ours.value("seed") == theirs.value("seed")
+        for value in ("seed", "salt"):
+            assert ours.value(value) is not None
+            assert ours.value(value) == theirs.value(value)
 
 
 def test_mistakes_are_told_in_a_sentence(tmp_path: Path) -> None:

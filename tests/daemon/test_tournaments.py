@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from referee.record import Record
 from referee.reports.standings import read_standings
 from referee.store.connect import FILE
 from referee.store.database import Store
@@ -73,6 +74,23 @@ def test_a_tournament_goes_on_after_a_kill(tmp_path: Path) -> None:
         assert over(daemon, row).state == "finished", daemon.said
         assert daemon.stop() == 0
     assert read_standings(folder).played == 180
+
+
+def test_no_hand_is_dealt_twice_where_chance_is_hidden(tmp_path: Path) -> None:
+    """On a ladder, and in its tournaments, samples are strangers as well."""
+    spec = Spec(name="cup", variants=("deck",), bots=("random", "lowest"), games=8)
+    words = (*PLAIN, "--variant", "deck", "--pace", "0")
+    with serving(tmp_path / "data", *words) as daemon:
+        daemon.wait_for_games(20)
+        row = asked(daemon, spec)
+        assert over(daemon, row).state == "finished", daemon.said
+        assert daemon.stop() == 0
+    for folder in (daemon.season, daemon.data / "tournaments" / str(row.id)):
+        with Store.read(folder) as store:
+            bodies = [body for _, _, body in store.records()]
+        records = [msgspec.msgpack.decode(body, type=Record) for body in bodies]
+        hands = [str(record.chance[0]) for record in records if record.variant == "deck"]
+        assert len(hands) == len(set(hands)) >= 8
 
 
 def test_a_tournament_can_be_called_off(tmp_path: Path) -> None:

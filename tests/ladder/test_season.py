@@ -215,6 +215,30 @@ def test_a_hand_that_was_seen_is_not_dealt_again(tmp_path: Path) -> None:
             assert set(later.each_number()).isdisjoint(again.each_number()) is not kept
 
 
+@pytest.mark.parametrize(("variant", "kept"), [("deck", False), ("underdog", True)])
+def test_a_hand_that_a_lost_worker_dealt_is_not_dealt_again(
+    variant: str, kept: bool, tmp_path: Path
+) -> None:
+    """Bots that are started anew may know it; games that were not begun keep their numbers."""
+    with new_store(tmp_path) as store:
+        season = a_season(store)
+        for number in (1, 2):
+            season.enter(player(number, variants=(variant,)))
+        whole = given(season)
+        assert whole.strangers
+        season.give_back(whole.id)
+        lost = given(season)
+        assert lost.numbers == whole.numbers
+        season.give_back(lost.id, begun=True)
+        again = given(season)
+        assert (again.numbers == lost.numbers) is kept
+        store.commit()
+        later = a_season(store)
+        for number in (1, 2):
+            later.enter(player(number, variants=(variant,)))
+        assert set(given(later).each_number()).isdisjoint(again.each_number()) is not kept
+
+
 def test_whoever_does_not_start_is_left_alone_and_loses_nothing(tmp_path: Path) -> None:
     clock = Clockwork()
     with new_store(tmp_path) as store:

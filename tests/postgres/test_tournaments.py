@@ -19,6 +19,7 @@ from tests.cli.running import each, referee
 from tests.cluster.clustering import bot_folder
 from tests.facts import Naming
 from tests.postgres.serving import LOCKED, PASSWORD, Server
+from tests.tournament.playing import SALT
 from tests.tournament.test_nothing_lost import begin, hear, tables
 from tests.waiting import PATIENCE_S
 
@@ -39,8 +40,8 @@ def bots(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def play(bots: Path) -> list[object]:
     """The words of a tournament, but for its name and where it is kept."""
     named = [word for name in NAMES for word in ("--bot", bots / name)]
-    fixed = ("--variant", "underdog", "--seed", "7", "--sandbox", "none", "--games", GAMES)
-    return ["tournament", *fixed, "--name", "same", *named]
+    fixed = ("--variant", "underdog", "--seed", "7", "--salt", SALT, "--sandbox", "none")
+    return ["tournament", *fixed, "--games", GAMES, "--name", "same", *named]
 
 
 @pytest.fixture(scope="module")

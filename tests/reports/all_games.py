@@ -104,6 +104,7 @@ def standings_from(
         played=played.played,
         planned=sum(row.games for row in setting.pairings),
         seed=setting.seed if setting.finished else None,
+        salt=setting.salt if setting.finished else None,
         level=setting.level,
         tables=tables,
         bracket=rounds,

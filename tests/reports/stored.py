@@ -116,6 +116,7 @@ def _create(folder: Path, spec: Spec, names: Sequence[str]) -> Store:
         "name": spec.name,
         "spec": msgspec.json.encode(spec).decode(),
         "seed": "a seed",
+        "salt": "a salt",
         "level": "none",
     }
     bots = [BotRow(number, name, "1", "", "{}") for number, name in enumerate(names, start=1)]

@@ -132,7 +132,7 @@ def test_notes_and_the_machine_are_nobodys_business(tmp_path: Path) -> None:
     script.write_text("broken(")
     made = make_real(tmp_path / "t", {noted.players: [noted]})
     with Store.open(made) as store:
-        spec = Spec(name="x", variants=("underdog", str(script)), seed="hidden")
+        spec = Spec(name="x", variants=("underdog", str(script)), seed="hidden", salt="hidden")
         store.set_value("spec", msgspec.json.encode(spec).decode())
         store.set_value("finished", "")
         store.commit()

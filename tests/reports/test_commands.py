@@ -98,7 +98,7 @@ def test_tables_are_printed(folder: Path) -> None:
         )
     )
     lines = text.splitlines()
-    assert lines[0] == "test: round-robin; underdog, duel; 60 of 60 games; seed a seed"
+    assert lines[0] == "test: round-robin; underdog, duel; 60 of 60 games; seed a seed; salt a salt"
     assert {"underdog", "duel", "all variants"} <= set(lines)
     assert "median" not in text
     assert [table["variant"] for table in json.loads(as_json)["tables"]] == [
@@ -135,6 +135,7 @@ def test_a_screen_gets_both_and_what_fits(folder: Path) -> None:
     assert "10 of 20 games" not in seen
     assert "20 of 20 games; in progress" in seen
     assert "a seed" not in seen
+    assert "a salt" not in seen
     assert "median ms" in seen
 
 

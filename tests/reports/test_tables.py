@@ -67,7 +67,7 @@ def a_table(rows: list[Row], cells: list[Cell], **more: Any) -> VariantTable:
 def a_tournament(*tables: VariantTable, **more: Any) -> Standings:
     plain: dict[str, Any] = {
         **{"name": "five", "format": "round-robin", "variants": ["duel"], "finished": True},
-        **{"played": 100, "planned": 100, "seed": "s", "level": "none", "bracket": []},
+        **{"played": 100, "planned": 100, "seed": "s", "salt": "t", "level": "none", "bracket": []},
     }
     return Standings(tables=list(tables), **(plain | more))
 
@@ -203,7 +203,7 @@ def test_rounds_are_told() -> None:
 
 
 def test_a_running_tournament_says_so() -> None:
-    running = replace(TWO, finished=False, played=7, seed=None)
+    running = replace(TWO, finished=False, played=7, seed=None, salt=None)
     assert shown(running)[0] == "five: round-robin; duel; 7 of 100 games; in progress"
 
 
@@ -327,7 +327,7 @@ def test_the_live_view_draws_a_table(tmp_path: Path) -> None:
 
 
 GOLDEN = """\
-five: round-robin; duel; 100 of 100 games; seed s
+five: round-robin; duel; 100 of 100 games; seed s; salt t
 
 #  range  bot      Elo  ±  games   W   D   L  score %  opponents  draws %  > next %  faults
 1    1–2  counter  +12  6    100  50  10  40     55.0        -12     10.0      98.7       3

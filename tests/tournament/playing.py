@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from referee.tournament.formats import Pairing, Score, pairings
 from referee.tournament.spec import Spec
 
+SALT = "5a" * 16
+"""For tournaments that are dealt the same games."""
 Result = Callable[[Pairing], float]
 """The points of the first player in a pairing."""
 

@@ -17,12 +17,14 @@ from referee.store.database import Store
 from tests.arena.playing import MARK, all_gone
 from tests.cli.running import REFEREE, environment, referee
 from tests.once import once
+from tests.tournament.playing import SALT
 from tests.waiting import PATIENCE_S
 
 KILLS = 20
 TABLES = ("standings.md", "standings.csv", "standings.json", "crosstable.csv")
 PLAY = [
     *("tournament", "--variant", "underdog", "--variant", "deck", "--name", "same", "--seed", "7"),
+    *("--salt", SALT),
     *("--bot", "highest", "--bot", "lowest", "--bot", "random"),
 ]
 

@@ -14,6 +14,7 @@ from referee.tournament.reading import KINDS, LARGEST_FILE, read_spec
 from referee.tournament.spec import BadSpec, Spec, check
 from referee.tournament.submissions import bots_in
 from tests.facts import Naming
+from tests.tournament.playing import SALT
 
 WHOLE = """
 name = "everything"
@@ -28,6 +29,7 @@ startup = "3s"
 think = "parallel"
 at_once = 8
 seed = 7
+salt = "5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a"
 jobs = 2
 challengers = ["mine", "cmd"]
 rank_by = "points"
@@ -96,6 +98,7 @@ def test_everything(folder: Path) -> None:
         think="parallel",
         at_once=8,
         seed="7",
+        salt=SALT,
         jobs=2,
         challengers=("mine", "cmd"),
         rank_by="points",

@@ -50,11 +50,11 @@ def test_what_is_extended_is_not_finished(tmp_path: Path) -> None:
     short = msgspec.structs.replace(TWO, games=2, seed="secret")
     play_tournament(short, tmp_path / "t")
     before = read_standings(tmp_path / "t")
-    assert (before.finished, before.seed) == (True, "secret")
+    assert (before.finished, before.seed, len(before.salt or "")) == (True, "secret", 32)
     with pytest.raises(Enough):
         resume_tournament(tmp_path / "t", given={"games": 400}, listener=stops, each_game=True)
     now = read_standings(tmp_path / "t")
-    assert (now.finished, now.seed, now.planned) == (False, None, 400)
+    assert (now.finished, now.seed, now.salt, now.planned) == (False, None, None, 400)
 
 
 def test_rounds_are_told_once_each(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from referee.tournament.spec import (
     check_players,
 )
 from tests.facts import Naming
+from tests.tournament.playing import SALT
 
 SPEC = Spec(name="five", variants=("underdog", "target"), options={"target": {"target": 40}})
 
@@ -64,6 +65,8 @@ def test_options_become_what_the_variant_makes_of_them() -> None:
         ({"name": "é" * 51}, ("name",), "too long"),
         ({"seed": ""}, ("seed",), "printable text"),
         ({"seed": "a\tb"}, ("seed",), 'not "a\\tb"'),
+        ({"salt": "5a" * 15}, ("salt",), "32 hexadecimal digits"),
+        ({"salt": "5A" * 16}, ("salt",), f'not "{"5A" * 16}"'),
         ({"format": "swis"}, ("format",), 'format cannot be "swis"; did you mean swiss?'),
         ({"format": "?"}, ("format",), "it is one of round-robin, gauntlet, swiss, knockout"),
         ({"think": "in turn"}, ("think",), "did you mean in-turn?"),
@@ -209,6 +212,7 @@ OTHER: dict[str, Any] = {
     "think": "parallel",
     "at_once": 1,
     "seed": "other",
+    "salt": "0" * 32,
     "jobs": 7,
     "rounds": 3,
     "challengers": ("random",),
@@ -266,6 +270,8 @@ EXTENDED = (
         ({"format": "swiss"}, {"rounds": 2}, ["rounds was not given and is 2"]),
         ({"seed": "a"}, {"seed": "b"}, ["seed was a and is b"]),
         ({"seed": "a"}, {"seed": None}, []),
+        ({"salt": SALT}, {"salt": "0" * 32}, [f"salt was {SALT} and is {'0' * 32}"]),
+        ({"salt": SALT}, {"salt": None}, []),
         ({}, {"options": {"target": {"target": 40, "size": 9}}}, []),
         (
             {},

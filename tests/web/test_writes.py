@@ -8,6 +8,7 @@ import zipfile
 import pytest
 
 from referee.store.house import House
+from tests.tournament.playing import SALT
 from tests.web.contest import Contest, archive, files
 from tests.web.serving import Reply, Web, serving
 
@@ -155,9 +156,10 @@ def test_a_tournament_that_cannot_be(shared: tuple[Web, Contest], spec: object, 
 def test_a_tournament_is_asked_for(own: Contest) -> None:
     with serving(own.data) as web:
         spec = {"name": "final", "variants": ["duel"], "games": 10, "bots": ["red", "blue"]}
+        spec |= {"seed": "friday", "salt": SALT}
         told = web.post("/api/v1/tournaments", {"spec": spec}, own.organiser)
         assert (told.status, told.json["state"], told.json["name"]) == (202, "queued", "final")
-        assert "seed" not in told.json["spec"]
+        assert not {"seed", "salt"} & set(told.json["spec"])
         nobody = {**spec, "bots": ["nobody"]}
         assert web.post("/api/v1/tournaments", {"spec": nobody}, own.organiser).status == 404
         assert web.read("/tournaments/1")["name"] == "final"

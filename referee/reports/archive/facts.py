@@ -41,6 +41,7 @@ class Facts(Struct, frozen=True, kw_only=True):
     finished: str | None
     level: str
     seed: str | None
+    salt: str | None
     games: int
     records: int
     """Fewer than games where old ones were dropped."""

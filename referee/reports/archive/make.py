@@ -213,6 +213,7 @@ class _Archive:
             finished=value("finished") or None,
             level=found.level,
             seed=found.seed,
+            salt=found.salt,
             games=found.played,
             records=index.games,
             private=wish.private,

@@ -66,7 +66,7 @@ def sources_of(spec: Spec, marks: Mapping[str, str]) -> tuple[list[Source], dict
 
 def shown_spec(spec: Spec, *, finished: bool) -> Spec:
     """As the archive tells it: scripts by where they are in the archive, no folder of the machine,
-    and no seed while it would tell the chance of games to come."""
+    and neither seed nor salt while they would tell the chance of games to come."""
     told = {text: _told(text) for text in spec.variants}
     return replace(
         spec,
@@ -74,6 +74,7 @@ def shown_spec(spec: Spec, *, finished: bool) -> Spec:
         options={told.get(text, text): options for text, options in spec.options.items()},
         bots=tuple(text.partition("=")[0].rpartition("/")[2] for text in spec.bots),
         seed=spec.seed if finished else None,
+        salt=spec.salt if finished else None,
         expose=(),
         jobs=None,
     )

@@ -30,6 +30,8 @@ def headline(standings: Standings) -> str:
         parts.append(f"won by {one_line(winner)}")
     if standings.seed is not None:
         parts.append(f"seed {one_line(standings.seed)}")
+    if standings.salt is not None:
+        parts.append(f"salt {one_line(standings.salt)}")
     return "; ".join(part for part in parts if part)
 
 

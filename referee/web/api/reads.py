@@ -46,7 +46,7 @@ from referee.web.shapes import (
 )
 from referee.web.sight import Sight
 
-NOT_TOLD = ("seed", "expose", "bots")
+NOT_TOLD = ("seed", "salt", "expose", "bots")
 """Of a spec: the paths of this machine, and the luck of games to come, are nobody's business."""
 WITH_NAMES = ("challengers", "anchors", "left_out")
 

@@ -15,6 +15,7 @@ function drawHead() {
     standings.finished ? plural(standings.played, "game")
       : `${count(standings.played)} of ${plural(standings.planned, "game")}, not finished`,
     standings.seed ? `seed ${standings.seed}` : null,
+    standings.salt ? `salt ${standings.salt}` : null,
   ];
   byId("facts").textContent = facts.filter(Boolean).join(" · ");
   const made = [`referee ${data.referee}`, data.started && `started ${data.started}`];
