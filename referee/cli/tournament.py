@@ -176,6 +176,12 @@ def tournament_command(
         bool | None,
         typer.Option("--prior/--no-prior", help="One virtual draw a bot, for sparse tables."),
     ] = None,
+    team: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=BOT,BOT…", help="Bots of one team do not meet. Can be repeated."
+        ),
+    ] = None,
     anchor: Annotated[
         list[str] | None,
         typer.Option(help="Fix a bot's rating: random=0. Can be repeated."),
@@ -252,6 +258,7 @@ def tournament_command(
         "rank_by": rank_by,
         "advantage": advantage,
         "prior": prior,
+        "teams": _teams(team),
         "anchors": _anchors(anchor),
         "sandbox": sandbox,
         "limits": read_given_limits(limit),
@@ -318,6 +325,19 @@ def _bots(named: list[str] | None, folder: Path | None) -> dict[str, Any]:
         return {"bots": tuple(named) if named else None}
     there = bots_in(folder)
     return {"bots": (*(named or ()), *there.bots), "left_out": there.left_out}
+
+
+def _teams(words: list[str] | None) -> dict[str, tuple[str, ...]] | None:
+    if not words:
+        return None
+    teams: dict[str, tuple[str, ...]] = {}
+    for word in words:
+        name, _, bots = word.partition("=")
+        members = tuple(filter(None, bots.split(",")))
+        if not name or not members:
+            raise BadSpec(f"--team takes NAME=BOT,BOT, for example reds=rocky,ruby, not {word!r}")
+        teams[name] = (*teams.get(name, ()), *members)
+    return teams
 
 
 def _anchors(words: list[str] | None) -> dict[str, float] | None:

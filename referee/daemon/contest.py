@@ -252,6 +252,7 @@ def _open(folder: Path, spec: Spec, players: Mapping[str, Player]) -> Store:
         text: [who for who, player in players.items() if player.plays(name)]
         for text, name in variant_names(spec).items()
     }
+    spec = with_teams(spec, players)
     check_players(spec, playing)
     values = {
         "name": spec.name,
@@ -264,6 +265,17 @@ def _open(folder: Path, spec: Spec, players: Mapping[str, Player]) -> Store:
         "started": stamp(),
     }
     return Store.create(folder, values, [_row(who, player) for who, player in players.items()])
+
+
+def with_teams(spec: Spec, players: Mapping[str, Player]) -> Spec:
+    """The spec with the teams of the house, unless it names teams or is a knockout."""
+    if spec.teams or spec.format == "knockout":
+        return spec
+    teams: dict[str, tuple[str, ...]] = {}
+    for name, player in players.items():
+        if player.team is not None:
+            teams[player.team] = (*teams.get(player.team, ()), name)
+    return replace(spec, teams=teams)
 
 
 def recalled(folder: Path) -> list[BotRow]:

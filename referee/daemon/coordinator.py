@@ -246,6 +246,7 @@ class Coordinator:
             players = self._roster.playing(self._guests, self._now())
             self._relays.handed_in = {each.id for each in players if not each.connected}
             opened.enter(players)
+            self._seasons.note_teams()
         self._admit()
         self._take_submissions()
         self._contests.look(self._roster, self._spec, self._is_here)

@@ -83,7 +83,17 @@ def find_finals(
             f"the season {season.name} has {amount(len(finalists), 'bot')} to play finals{fewer}; "
             "it takes 2"
         )
-    return Finals(spec=_plain(spec, season.name), finalists=finalists, passed_over=passed_over)
+    plain = replace(_plain(spec, season.name), teams=_teams(finalists))
+    return Finals(spec=plain, finalists=finalists, passed_over=passed_over)
+
+
+def _teams(finalists: Sequence[VersionRow]) -> dict[str, tuple[str, ...]]:
+    """Those of one team do not meet."""
+    named = [each.team_name for each in finalists if each.team_name is not None]
+    return {
+        team: tuple(each.bot_name for each in finalists if each.team_name == team)
+        for team in dict.fromkeys(named)
+    }
 
 
 def _ranked(found: Standings, variants: Sequence[str]) -> list[str]:

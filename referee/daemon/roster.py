@@ -149,6 +149,7 @@ class Roster:
         return Player(
             contestant=Contestant(version.id, replace(ready, name=version.bot_name)),
             name=version.name,
+            team=version.team_name,
             variants=bot.variants,
         )
 
@@ -167,6 +168,7 @@ def _connected(guest: Guest) -> Player:
     return Player(
         contestant=Contestant(version.id, bot),
         name=version.name,
+        team=version.team_name,
         connected=True,
         variants=guest.variants,
     )

@@ -10,6 +10,7 @@ from referee.daemon.floor import Floor
 from referee.daemon.journal import Journal
 from referee.daemon.opening import OpenSeason
 from referee.daemon.scoreboard import ratings_of
+from referee.ladder.teams import ONE_TEAM
 from referee.reports.standings import Standings
 from referee.store.house.house import House
 from referee.store.house.rows import SeasonRow
@@ -46,6 +47,7 @@ class Seasons:
         self._on_open = on_open
         self._closed = ClosedSeasons(house, journal)
         self._note_at = 0.0
+        self._one_team = False
 
     def follow(self) -> bool:
         """As the house wants it now; False where it has to be seen to again soon, since the last
@@ -57,6 +59,13 @@ class Seasons:
         if self.open is not None:
             self.open.note_disqualified()
         return settled
+
+    def note_teams(self) -> None:
+        """Tell once why nothing is played, where all who play are of one team."""
+        one_team = self.open is not None and self.open.season.is_of_one_team()
+        if one_team and not self._one_team:
+            self._journal.warning("nobody to meet", why=ONE_TEAM)
+        self._one_team = one_team
 
     def draw(self) -> OpenSeason | None:
         """Keep the tables up to date; the season, where they were just drawn."""

@@ -24,6 +24,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from referee.ladder.choices import Choices
+from referee.ladder.teams import are_one_team
+from referee.ladder.teams import may_meet as by_teams
 from referee.record import Record
 from referee.rules.registry import find_variant
 from referee.store.database import Store
@@ -52,6 +54,8 @@ class Player(Struct, frozen=True, kw_only=True):
     """Its number is that of the version; its bot is called as its authors call it."""
     name: str
     """What tables call it: `rocky v3`."""
+    team: str | None = None
+    """None: the organisers' own."""
     connected: bool = False
     variants: tuple[str, ...] | None = None
     """None is all of them."""
@@ -167,6 +171,10 @@ class Season:
             if len(self._playing(variant)) > 1
         ]
         return max(widths, default=0.0)
+
+    def is_of_one_team(self) -> bool:
+        """Whether nobody can meet anybody, since all who play are of one team."""
+        return are_one_team([player.team for player in self.players.values()])
 
     def at_play(self, place: Place) -> set[int]:
         """Whoever is in a chunk that is being played there."""
@@ -296,6 +304,7 @@ class Season:
         else:
             free = free & ~elsewhere
             may_meet = free[:, None] & free
+        may_meet &= by_teams([self.players[number].team for number in playing])
         return self._choices[variant].choose(playing, may_meet, place, self._now())
 
     def _playing(self, variant: str) -> list[int]:

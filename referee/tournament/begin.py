@@ -40,7 +40,7 @@ from referee.tournament.ground import HERE, Ground
 from referee.tournament.ledger import Ledger
 from referee.tournament.run import Coordinator, TournamentResult, nobody
 from referee.tournament.salt import chance_values, with_chance_of
-from referee.tournament.spec import BadSpec, Spec, check
+from referee.tournament.spec import BadSpec, Spec, check, check_teams
 from referee.version import __version__
 
 MOST_OF_A_NAME = 10_000
@@ -68,6 +68,7 @@ def line_up(spec: Spec) -> Lineup:
     """Find the bots of a spec. Raises BadSpec, BadBot; starts nothing."""
     spec = _settled(check(spec))
     entries = find_entries(spec)
+    check_teams(spec, [entry.bot.name for entry in entries])
     return Lineup(
         spec=spec, entries=entries, players=players(spec, [entry.bot for entry in entries])
     )

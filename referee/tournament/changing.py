@@ -27,6 +27,8 @@ def changes(old: Spec, new: Spec) -> list[str]:
             continue
         if key in ("bots", "variants", "challengers"):
             told += _changed_list(key, before, now)
+        elif key == "teams":
+            told.append("the teams are other ones")
         elif key == "limits":
             told += _changed_limits(before, now)
         elif key == "options":

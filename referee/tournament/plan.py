@@ -9,7 +9,9 @@ thinking in parallel saves nothing where players take turns. Only more workers d
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from math import comb
 from typing import Any
 
 from msgspec import Struct
@@ -20,7 +22,7 @@ from referee.rules.numbers import amount
 from referee.rules.variant import Variant
 from referee.tournament.chunk import START_SHARE
 from referee.tournament.formats import gauntlet, swiss
-from referee.tournament.spec import Spec, build_variants
+from referee.tournament.spec import Spec, build_variants, team_of
 
 GAMES_OF_A_CHUNK = START_SHARE + 1
 _UNITS_MS = (("day", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1_000))
@@ -154,14 +156,23 @@ def _part(
 def _pairings(spec: Spec, players: Mapping[str, Sequence[str]], text: str, count: int) -> int:
     """Of one variant; in a knockout the most there can be."""
     if spec.format == "round-robin":
-        return count * (count - 1) // 2
+        mates = Counter(_team_names(spec, players[text]))
+        return comb(count, 2) - sum(comb(each, 2) for each in mates.values())
     if spec.format == "gauntlet":
         challenging = gauntlet.challengers(spec, players)
-        ours = sum(name in challenging for name in players[text])
-        return ours * (count - ours)
+        ours = [name for name in players[text] if name in challenging]
+        others = [name for name in players[text] if name not in challenging]
+        mates = Counter(_team_names(spec, ours))
+        return len(ours) * len(others) - sum(mates[team] for team in _team_names(spec, others))
     if spec.format == "swiss":
         return swiss.count_rounds(spec, count) * (count // 2)
     return (count - 1) * (spec.best_of + spec.replays)
+
+
+def _team_names(spec: Spec, names: Sequence[str]) -> list[str]:
+    """The teams of those who have one."""
+    teams = team_of(spec)
+    return [teams[name] for name in names if name in teams]
 
 
 def _rounds(spec: Spec, players: Mapping[str, Sequence[str]]) -> int | None:

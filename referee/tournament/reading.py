@@ -32,6 +32,7 @@ from referee.tournament.spec import (
     check,
     check_limits,
     check_named,
+    check_teams,
     variant_name,
 )
 from referee.tournament.submissions import bots_in
@@ -61,6 +62,7 @@ def read_spec(path: str | Path, *, elsewhere: bool = False) -> Spec:
             return replace(spec, bots=tuple(raw.get("bots", ())))
         found = [_bot_name(bot, ("bots", place)) for place, bot in enumerate(spec.bots)]
         check_named(spec, found or usual_bots())
+        check_teams(spec, found or usual_bots())
     except BadSpec as bad:
         line = _line(bad.key, find_lines(text), raw)
         where = f"{path}, line {line}" if line is not None else str(path)
@@ -195,6 +197,7 @@ KINDS = {
     "challengers": _LIST,
     "best_of": _WHOLE,
     "replays": _WHOLE,
+    "teams": _TABLE,
     "rank_by": _TEXT,
     "advantage": _SWITCH,
     "prior": _SWITCH,
@@ -235,6 +238,10 @@ def _spec(raw: dict[str, Any], folder: Path, stem: str) -> Spec:
                 _must_fit(item, _TEXT, (key, place), f"every item of {key}")
     for name, elo in raw.get("anchors", {}).items():
         _must_fit(elo, _NUMBER, ("anchors", name), f"the anchor of {name}")
+    for team, names in raw.get("teams", {}).items():
+        _must_fit(names, _LIST, ("teams", team), f"the team {team}")
+        for place, item in enumerate(names):
+            _must_fit(item, _TEXT, ("teams", team, place), f"every bot of the team {team}")
     check_limits(raw.get("limits", {}))
     given = {"name": stem, **raw}
     written = _written_variants(given)
@@ -242,6 +249,7 @@ def _spec(raw: dict[str, Any], folder: Path, stem: str) -> Spec:
     given["options"] = _options(given.get("options", {}), written, given["variants"])
     if "bots" in given or "bots_dir" in given:
         given |= _bots(folder, given.get("bots", []), given.pop("bots_dir", None))
+    given["teams"] = {team: tuple(names) for team, names in given.get("teams", {}).items()}
     given["challengers"] = tuple(given.get("challengers", ()))
     given["expose"] = tuple(_exposed(folder, text) for text in given.get("expose", ()))
     if "seed" in given:
@@ -380,6 +388,8 @@ def override(
         given["left_out"] = found.left_out
     if "format" in given and given["format"] != spec.format:
         own = {key: DEFAULTS[key] for key, form in ONLY_IN.items() if form != given["format"]}
+        if given["format"] == "knockout":
+            own["teams"] = {}
         given = {**own, **given}
     spec = replace(spec, **given)
     kept = {text: each for text, each in spec.options.items() if text in spec.variants}

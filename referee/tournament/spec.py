@@ -116,6 +116,8 @@ class Spec(Struct, frozen=True, kw_only=True):
     """Knockout: meetings that a tie is made of, each of `games` games in every variant."""
     replays: int = 3
     """Knockout: a drawn tie is played again at most so often, then the higher seed goes on."""
+    teams: dict[str, tuple[str, ...]] = {}
+    """Bots that do not meet, by their team: in a Swiss tournament, as long as others are left."""
     rank_by: Literal["elo", "points"] | None = None
     """None: by points in a Swiss tournament, where byes count as well; else by Elo."""
     advantage: bool = False
@@ -224,6 +226,14 @@ def check_players(spec: Spec, players: Mapping[str, Sequence[str]]) -> None:
         if len(names) < 2:
             who = ", ".join(names) or "nobody"
             raise BadSpec(f"a tournament needs two bots or more; {variant} is played by {who}")
+        teams = {team_of(spec).get(name) for name in names}
+        if len(teams) == 1 and None not in teams:
+            (team,) = teams
+            raise BadSpec(
+                f"{variant} is played by bots of one team alone, {quoted(team)}, and bots of one "
+                "team do not meet",
+                ("teams",),
+            )
         if spec.format == "gauntlet":
             challenging = [name for name in names if name in (spec.challengers or everybody[:1])]
             if not challenging or len(challenging) == len(names):
@@ -236,6 +246,21 @@ def check_players(spec: Spec, players: Mapping[str, Sequence[str]]) -> None:
                     f"{lacking[0]} does not play {variant}, and in a {spec.format} tournament "
                     "everybody plays every variant"
                 )
+
+
+def check_teams(spec: Spec, bots: Sequence[str]) -> None:
+    """Whether the teams are made of these bots. Raises BadSpec."""
+    for team, names in spec.teams.items():
+        for place, name in enumerate(names):
+            if name not in bots:
+                hint = did_you_mean(name, bots) or f"; the bots are {', '.join(bots)}"
+                told = f"the team {quoted(team)} names {quoted(name)}, which is no bot here{hint}"
+                raise BadSpec(told, ("teams", team, place))
+
+
+def team_of(spec: Spec) -> dict[str, str]:
+    """The team of every bot that has one."""
+    return {name: team for team, names in spec.teams.items() for name in names}
 
 
 def check_named(spec: Spec, bots: Sequence[str]) -> None:
@@ -315,6 +340,15 @@ def _check_lists(spec: Spec) -> None:
         for place, text in enumerate(named):
             if text in named[:place]:
                 raise BadSpec(f"{key} has {quoted(text)} twice", (key, place))
+    seen: dict[str, str] = {}
+    for team, names in spec.teams.items():
+        for place, name in enumerate(names):
+            if name in seen:
+                told = f"{quoted(name)} is in the teams {quoted(seen[name])} and {quoted(team)}"
+                raise BadSpec(told, ("teams", team, place))
+            seen[name] = team
+    if spec.teams and spec.format == "knockout":
+        raise BadSpec("teams is not for a knockout, whose bracket says who meets", ("teams",))
 
 
 def check_limits(given: Mapping[str, object]) -> None:

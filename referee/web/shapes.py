@@ -135,7 +135,7 @@ class Ladder(Struct, frozen=True, kw_only=True):
     played: int
     tables: list[LadderTable]
     notes: list[str]
-    """Rulings, in words."""
+    """Rulings, in words, and why nothing is played where all bots are of one team."""
 
 
 class CellTold(Struct, frozen=True, kw_only=True):

@@ -31,11 +31,13 @@ def folder(tmp_path: Path) -> Path:
     with House.open(tmp_path / "referee-data") as house:
         spec = Spec(name="ladder", variants=("duel",), time="100ms", sandbox="none", prior=True)
         season = house.seasons.start(msgspec.json.encode(spec).decode(), by="test")
+        house.teams.add("Reds", by="test")
+        teams = dict.fromkeys(("lowest", "random"), house.teams.named("Reds"))
         for name in ("paused", "lowest", "rocky", "random"):
             sample = (
                 ROOT / "sample_bots" / {"lowest": "lowest", "random": "random"}.get(name, "highest")
             )
-            version = house.submissions.keep(name, None, packed(sample))
+            version = house.submissions.keep(name, teams.get(name), packed(sample))
             house.submissions.claim()
             house.submissions.accept(version.id, "{}")
         house.bots.pause("paused", by="test")
@@ -75,6 +77,15 @@ def test_the_best_that_were_handed_in_meet_again(folder: Path) -> None:
     assert again.status == 0, again.err
 
 
+def test_bots_of_one_team_do_not_meet(folder: Path) -> None:
+    done = referee(folder, *FINALS, "--top", 3)
+    assert done.status == 0, done.err
+    with Store.read(folder / "tournaments/finals-1") as store:
+        names = {row.id: row.name for row in store.bots()}
+        met = {frozenset((names[row.first], names[row.second])) for row in store.pairings()}
+    assert met == {frozenset(("rocky", "lowest")), frozenset(("rocky", "random"))}
+
+
 def test_in_a_knockout_whoever_does_not_play_every_variant_is_passed_over(folder: Path) -> None:
     with House.open(folder / "referee-data") as house:
         rocky = house.versions.named("rocky", 1)
@@ -110,7 +121,7 @@ def test_a_plan_leaves_nothing_behind(folder: Path) -> None:
     before = contents(folder)
     done = referee(folder, *FINALS, "--plan", "--json", "--variant", "underdog", "--time", "1s")
     assert done.status == 0, done.err
-    assert json.loads(done.out)["games"] == 6
+    assert json.loads(done.out)["games"] == 4, "two of the three are of one team"
     assert contents(folder) == before
 
 

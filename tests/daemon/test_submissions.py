@@ -62,7 +62,8 @@ def test_a_good_bot_plays_and_a_bad_one_is_told_why(tmp_path: Path) -> None:
         reds = team(house)
         good = house.submissions.keep("rocky", reds, bot_folder(tmp_path / "good"))
         bad = house.submissions.keep("rocky", reds, bot_folder(tmp_path / "bad", crash=True))
-        house.submissions.keep("other", reds, bot_folder(tmp_path / "other", extra="# other\n"))
+        blues = team(house, "Blues")
+        house.submissions.keep("other", blues, bot_folder(tmp_path / "other", extra="# other\n"))
     with serving(data, *QUIET) as daemon:
         assert judged(daemon, good).state == "playing", daemon.said
         assert judged(daemon, bad).state == "rejected", daemon.said
@@ -260,10 +261,11 @@ def test_what_has_to_be_built_again_holds_nobody_up(tmp_path: Path) -> None:
     wait = f"until test -e {may}; do sleep 0.05; done; test ! -e {broken}"
     with House.open(data) as house:
         reds = team(house)
+        blues = team(house, "Blues")
         slow = bot_folder(tmp_path / "slow", build=f'build = ["sh", "-c", "{wait}"]')
         versions = [
             house.submissions.keep("slow", reds, slow),
-            house.submissions.keep("plain", reds, bot_folder(tmp_path / "a", extra="# a\n")),
+            house.submissions.keep("plain", blues, bot_folder(tmp_path / "a", extra="# a\n")),
             house.submissions.keep("other", reds, bot_folder(tmp_path / "b", extra="# b\n")),
         ]
     with serving(data, *QUIET) as daemon:

@@ -31,7 +31,6 @@ def two_slow_bots(tmp_path: Path, seconds: float) -> Path:
     """A house with two bots that take so long for a move."""
     data = tmp_path / "data"
     with House.open(data) as house:
-        reds = team(house)
         for name in ("tortoise", "snail"):
             folder = tmp_path / name
             folder.mkdir()
@@ -39,7 +38,7 @@ def two_slow_bots(tmp_path: Path, seconds: float) -> Path:
             words = json.dumps([sys.executable, "bot.py", str(seconds)])
             (folder / "bot.toml").write_text(f'name = "{name}"\ncommand = {words}\n')
             (folder / "mark").write_text(name)
-            version = house.submissions.keep(name, reds, packed(folder))
+            version = house.submissions.keep(name, team(house, f"Team {name}"), packed(folder))
             # A check of slow bots takes as long as it takes, and is not what is tested here.
             house.submissions.claim()
             bot = unpacked(house.submissions.path(version), data, version.id).renamed(name)

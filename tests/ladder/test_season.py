@@ -40,12 +40,17 @@ class Clockwork:
 
 
 def player(
-    number: int, *, connected: bool = False, variants: tuple[str, ...] | None = None
+    number: int,
+    *,
+    team: str | None = None,
+    connected: bool = False,
+    variants: tuple[str, ...] | None = None,
 ) -> Player:
     name = f"bot{number}"
     return Player(
         contestant=Contestant(number, Bot(name=name, command=("true",), hash=f"{number:x}")),
         name=f"{name} v1",
+        team=team,
         connected=connected,
         variants=variants,
     )
@@ -132,6 +137,37 @@ def test_chunks_are_whole_pairs_and_variants_take_turns(tmp_path: Path) -> None:
             assert chunk.first.id != chunk.second.id
             assert chunk.called == (f"bot{chunk.first.id} v1", f"bot{chunk.second.id} v1")
         assert len({chunk.id for chunk in chunks}) == 4
+
+
+@pytest.mark.parametrize("place", ["workers", "hall"])
+def test_bots_of_one_team_do_not_meet(place: str, tmp_path: Path) -> None:
+    with new_store(tmp_path) as store:
+        season = a_season(store)
+        teams = {1: "Reds", 2: "Reds", 3: "Reds", 4: None, 5: None, 6: "Blues"}
+        for number, team in teams.items():
+            season.enter(player(number, team=team, connected=place == "hall"))
+        met: set[frozenset[int]] = set()
+        for _ in range(60):
+            chunk = given(season, place)
+            met.add(frozenset({chunk.first.id, chunk.second.id}))
+            season.keep(played(chunk, list(chunk.each_number())))
+            season.give_back(chunk.id)
+        assert {number for pair in met for number in pair} == set(teams)
+        assert not [pair for pair in met if pair < {1, 2, 3}]
+        assert frozenset({4, 5}) in met, "the organisers' own bots are of no team"
+        assert not season.is_of_one_team()
+
+
+def test_a_single_team_waits_for_another(tmp_path: Path) -> None:
+    with new_store(tmp_path) as store:
+        season = a_season(store)
+        for number in (1, 2):
+            season.enter(player(number, team="Reds"))
+        assert season.is_of_one_team()
+        assert season.next_chunk(MANNER) is None
+        season.enter(player(3))
+        assert not season.is_of_one_team()
+        assert given(season).second.id == 3
 
 
 def test_what_was_not_played_is_played_next_time(tmp_path: Path) -> None:

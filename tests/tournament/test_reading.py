@@ -37,6 +37,8 @@ advantage = true
 prior = true
 anchors = { random = 1000, mine = -1.5 }
 options.underdog = { wrap = true, size = 8 }
+[teams]
+ours = ["mine", "other"]
 [options.my-game]
 target = 30
 """
@@ -101,6 +103,7 @@ def test_everything(folder: Path) -> None:
         salt=SALT,
         jobs=2,
         challengers=("mine", "cmd"),
+        teams={"ours": ("mine", "other")},
         rank_by="points",
         advantage=True,
         prior=True,

@@ -218,6 +218,7 @@ OTHER: dict[str, Any] = {
     "challengers": ("random",),
     "best_of": 3,
     "replays": 1,
+    "teams": {"reds": ("random", "highest")},
     "rank_by": "points",
     "advantage": True,
     "prior": True,

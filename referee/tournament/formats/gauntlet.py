@@ -1,4 +1,4 @@
-"""Gauntlet: the challengers meet all others, and nobody else meets.
+"""Gauntlet: the challengers meet all others but team mates, and nobody else meets.
 
 In rounds, so that a table in progress is fair: in each round every challenger meets another one of
 the others.
@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from referee.tournament.formats.pairing import Pairing, Scores
+from referee.tournament.formats.pairing import Pairing, Scores, may_meet
 from referee.tournament.spec import Spec
 
 
 def pairings(spec: Spec, players: Mapping[str, Sequence[str]], _: Scores) -> list[Pairing]:
     """All of them; no result is waited for."""
-    challenging = challengers(spec, players)
+    challenging, different = challengers(spec, players), may_meet(spec)
     most = max((len(names) for names in players.values()), default=0)
     found: list[Pairing] = []
     for number in range(most):
@@ -24,8 +24,9 @@ def pairings(spec: Spec, players: Mapping[str, Sequence[str]], _: Scores) -> lis
             if number >= len(others):
                 continue
             found += [
-                Pairing(1, variant, name, others[(number + at) % len(others)], spec.games)
+                Pairing(1, variant, name, other, spec.games)
                 for at, name in enumerate(ours)
+                if different(name, other := others[(number + at) % len(others)])
             ]
     return found
 

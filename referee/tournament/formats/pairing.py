@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec import Struct
+
+from referee.tournament.spec import Spec, team_of
 
 
 class Pairing(Struct, frozen=True):
@@ -72,6 +74,16 @@ class Round(Struct, frozen=True):
     number: int
     name: str
     ties: tuple[Tie, ...]
+
+
+def may_meet(spec: Spec) -> Callable[[str, str], bool]:
+    """Whether two players may meet: those of one team may not."""
+    teams = team_of(spec)
+
+    def different(first: str, second: str) -> bool:
+        return first not in teams or teams[first] != teams.get(second)
+
+    return different
 
 
 def seeds(players: Mapping[str, Sequence[str]]) -> Sequence[str]:

@@ -1,4 +1,4 @@
-"""Round-robin: everybody meets everybody, in every variant that both play.
+"""Round-robin: everybody meets everybody, in every variant that both play, but for team mates.
 
 In rounds by the circle method: with an odd number m of players, those of round r meet whose places
 add up to 2r modulo m, and the one in place r rests; with an even number, the last player meets the
@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from referee.tournament.formats.pairing import Pairing, Scores
+from referee.tournament.formats.pairing import Pairing, Scores, may_meet
 from referee.tournament.spec import Spec
 
 
 def pairings(spec: Spec, players: Mapping[str, Sequence[str]], _: Scores) -> list[Pairing]:
     """All of them; no result is waited for."""
+    different = may_meet(spec)
     by_variant = {variant: list(circle(len(names))) for variant, names in players.items()}
     most = max((len(rounds) for rounds in by_variant.values()), default=0)
     return [
@@ -24,6 +25,7 @@ def pairings(spec: Spec, players: Mapping[str, Sequence[str]], _: Scores) -> lis
         for variant, rounds in by_variant.items()
         if number < len(rounds)
         for first, second in rounds[number]
+        if different(players[variant][first], players[variant][second])
     ]
 
 

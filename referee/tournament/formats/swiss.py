@@ -3,7 +3,8 @@
 Ranked by points over all variants, then by seed. Players with the same points are a group; its
 upper half meets its lower half in order (1–4, 2–5, 3–6), and whoever finds nobody goes down to the
 next group. A pair that would leave others no one but old acquaintances is not made, so a rematch
-comes only where no pairing of the round is without one, and then as few as can be.
+comes only where no pairing of the round is without one, and then as few as can be. Bots of one team
+meet only where nothing else is left.
 
 With an odd number of players one has a bye: the lowest of those with the fewest byes, or the next
 one up where that saves a rematch. A bye counts as a meeting won to nothing in the pairing order,
@@ -29,9 +30,11 @@ from referee.tournament.formats.pairing import (
     seeds,
     show_points,
 )
-from referee.tournament.spec import Spec
+from referee.tournament.spec import Spec, team_of
 
 BYE = -1
+TEAM_MATES = 1_000_000
+"""As if they had met so often."""
 Pair = tuple[int, int]
 """Places in seed order; the second is BYE for a player who rests."""
 History = tuple[tuple[Pair, ...], ...]
@@ -113,9 +116,11 @@ def _tie(names: Sequence[str], pair: Pair, met: Meeting) -> Tie:
 def _history(spec: Spec, players: Mapping[str, Sequence[str]], scores: Scores) -> History:
     count = len(seeds(players))
     points = [0.0] * count
+    teams = team_of(spec)
+    own = tuple(teams.get(name) for name in seeds(players))
     history: History = ()
     for number in range(1, count_rounds(spec, count) + 1 if count > 1 else 1):
-        pairs = pair_round(tuple(points), history)
+        pairs = pair_round(tuple(points), history, own)
         history = (*history, pairs)
         for first, second in pairs:
             if second == BYE:
@@ -130,10 +135,15 @@ def _history(spec: Spec, players: Mapping[str, Sequence[str]], scores: Scores) -
 
 
 @lru_cache(maxsize=64)
-def pair_round(points: tuple[float, ...], history: History) -> tuple[Pair, ...]:
+def pair_round(
+    points: tuple[float, ...], history: History, teams: tuple[str | None, ...] = ()
+) -> tuple[Pair, ...]:
     """The next round. Kept for a while: a tournament in progress is asked for again and again."""
     ranked = sorted(range(len(points)), key=lambda player: (-points[player], player))
     acquaintance: list[Counter[int]] = [Counter() for _ in points]
+    for player, team in enumerate(teams):
+        mates = [other for other, own in enumerate(teams) if own == team and other != player]
+        acquaintance[player].update(dict.fromkeys(mates if team is not None else (), TEAM_MATES))
     firsts: Counter[int] = Counter()
     byes: Counter[int] = Counter()
     for first, second in (pair for pairs in history for pair in pairs):
@@ -172,17 +182,35 @@ def _bye(ranked: Sequence[int], acquaintance: Sequence[Counter[int]], byes: Coun
 def _pair_up(
     ranked: Sequence[int], acquaintance: Sequence[Counter[int]], points: Sequence[float]
 ) -> list[Pair]:
-    """Strangers first; those who are left, with whom they have met once, and so on."""
+    """With as few rematches as can be; team mates meet only where rematches do not help."""
+    times = sorted({0, *(count for known in acquaintance for count in known.values())})
+    found: list[Pair] = []
+    for at in range(len(times)):
+        pairs = _in_steps(ranked, acquaintance, points, times[at:])
+        found = found or pairs
+        if all(acquaintance[first][second] < TEAM_MATES for first, second in pairs):
+            return pairs
+    return found
+
+
+def _in_steps(
+    ranked: Sequence[int],
+    acquaintance: Sequence[Counter[int]],
+    points: Sequence[float],
+    steps: Sequence[int],
+) -> list[Pair]:
+    """First those who have met no more often than the first step says; those who are left, no more
+    often than the next one says, and so on."""
     pairs: list[Pair] = []
-    times = 0
-    while ranked:
+    for times in steps:
         met = [{other for other, count in known.items() if count > times} for known in acquaintance]
         matching = Matching(met, ranked)
         alone = set(matching.alone())
         matching.leave_out(alone)
         pairs += _by_groups(matching, [each for each in ranked if each not in alone], points)
         ranked = [player for player in ranked if player in alone]
-        times += 1
+        if not ranked:
+            break
     return pairs
 
 

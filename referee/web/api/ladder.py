@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import timedelta
 
+from referee.ladder.teams import ONE_TEAM, are_one_team
 from referee.reports.standings import Cell, Row, Standings, VariantTable
 from referee.reports.tables.notes import disqualified_told
 from referee.store.browsing import met_by
@@ -72,8 +73,22 @@ def ladder(
         level=None if stood is None else stood.standings.level,
         played=0 if stood is None else stood.standings.played,
         tables=tables,
-        notes=[] if stood is None else _notes(stood.standings, season, call.sight),
+        notes=[
+            *([ONE_TEAM] if season.state != "closed" and _is_of_one_team(call) else []),
+            *([] if stood is None else _notes(stood.standings, season, call.sight)),
+        ],
     )
+
+
+def _is_of_one_team(call: Call) -> bool:
+    """Whether nobody can meet anybody, since all bots that play are of one team."""
+    teams = [
+        bot.team_name
+        for bot in call.sight.roster.bots.values()
+        if bot.active is not None and not bot.paused and bot.disqualified is None
+        if bot.kind != "connected" or bot.name in call.here
+    ]
+    return are_one_team(teams)
 
 
 class Before:

@@ -48,7 +48,7 @@ from referee.web.sight import Sight
 
 NOT_TOLD = ("seed", "salt", "expose", "bots")
 """Of a spec: the paths of this machine, and the luck of games to come, are nobody's business."""
-WITH_NAMES = ("challengers", "anchors", "left_out")
+WITH_NAMES = ("challengers", "anchors", "left_out", "teams")
 
 
 def status(call: Call, _: Nothing) -> Status:
