@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from referee.arena.game import Setting
 from referee.clock import DEFAULT_WARM_UP_MS
+from referee.links.strangers import SILENT_S
 from referee.protocol.messages import FLOOD_BYTES, HelloReceived
 from referee.record import Record
 from referee.schedule import GameOrder
@@ -26,6 +27,8 @@ class HallTerms(Struct, frozen=True, kw_only=True):
     """A guest that is gone, does not read or does not answer a ping loses its games after this."""
     ping_s: float = PING_S
     """A guest that is not to move and has said nothing for so long is asked whether it is there."""
+    hello_s: float = SILENT_S
+    """A connection that is nobody's may speak for so long before it says a good hello."""
     flood_bytes: int = FLOOD_BYTES
     """The most that a guest may send from one turn to the next."""
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections import Counter
 
+from msgspec import Struct
+
 from referee.arena.boards import Boards
 from referee.arena.guest import Guest
 from referee.arena.happenings import Arrived, Departed, Doors, HallTerms, Happening, Refused
@@ -30,11 +32,21 @@ from referee.protocol.session import Session
 from referee.verdict import Ending
 from referee.version import __version__
 
+NO_HELLO = "no hello"
 STRAYS = 100
 """So many messages of a connection that belong to no guest are answered by hanging up."""
 HELLO_AGAIN_NS = 1_000_000_000
 """A guest that says hello more often than this is at fault."""
 CLOSED = f"the bot {ZEROMQ.closed_output}"
+
+
+class Stray(Struct):
+    """A connection that is no guest's."""
+
+    peer: bytes
+    messages: int = 0
+    seen_ns: int | None = None
+    """When it was first looked at."""
 
 
 class Reception:
@@ -48,7 +60,8 @@ class Reception:
         self.guests: dict[str, Guest] = {}
         self.by_peer: dict[bytes, Guest] = {}
         self._by_connection: dict[int, Guest] = {}
-        self._strays: dict[int, int] = {}
+        self._strays: dict[int, Stray] = {}
+        """Connections that have spoken and are no guest's."""
         self.refused: Counter[str] = Counter()
         self.dropped: Counter[str] = Counter()
         self.told: list[Happening] = []
@@ -147,14 +160,14 @@ class Reception:
         self.dropped[kind] += 1
         if self._router.connection(arrival.peer) is None:
             return
-        strays = self._strays.get(arrival.connection, 0) + 1
-        self._strays[arrival.connection] = strays
-        if strays == 1:
+        stray = self._strays.setdefault(arrival.connection, Stray(arrival.peer))
+        stray.messages += 1
+        if stray.messages == 1:
             session = Session()
             session.packed = is_packed(arrival.parts[0])
             error = Error(Ending.NO_HELLO, detail)
             self._router.send(arrival.peer, session.frames([error]))
-        elif strays > STRAYS:
+        elif stray.messages > STRAYS:
             self._router.cut(arrival.peer)
 
     # Leaving.
@@ -176,6 +189,9 @@ class Reception:
     def _part(self, guest: Guest, last_words: list[ToBot], why: str) -> None:
         if guest.away_ns is None:
             self._router.send(guest.peer, guest.encode(last_words))
+        connection = self._router.connection(guest.peer)
+        if connection is not None and connection.number == guest.connection:
+            self._strays.setdefault(connection.number, Stray(guest.peer))
         guest.outbox.clear()
         guest.gone = True
         self._unbind(guest)
@@ -197,7 +213,8 @@ class Reception:
             guest.away_ns, guest.away_why = now_ns, why
 
     def look_after(self, now_ns: int) -> None:
-        """Who has been away for too long? Who is silent? Now and then."""
+        """Who has been away for too long? Who is silent? Who is nobody? Now and then."""
+        self._end_strays(now_ns)
         terms = self._terms
         away_ns, ping_ns = terms.away_ms * NS_PER_MS, int(terms.ping_s * 1e9)
         within = f"within {terms.away_ms} ms"
@@ -213,6 +230,19 @@ class Reception:
                     self.show_out(guest, f"the bot did not answer a ping {within}", Ending.CRASH)
             elif now_ns - guest.heard_ns > ping_ns and not guest.turns:
                 self.ping(guest, now_ns)
+
+    def _end_strays(self, now_ns: int) -> None:
+        """Hang up on those who have said no good hello for a while: each takes a descriptor."""
+        latest_ns = now_ns - int(self._terms.hello_s * 1e9)
+        for number, stray in list(self._strays.items()):
+            if stray.seen_ns is None:
+                stray.seen_ns = now_ns
+            elif stray.seen_ns < latest_ns:
+                del self._strays[number]
+                connection = self._router.connection(stray.peer)
+                if connection is not None and connection.number == number:
+                    self.refused[NO_HELLO] += 1
+                    self._router.cut(stray.peer)
 
     def ping(self, guest: Guest, now_ns: int) -> None:
         """Is it there? Until it says so, it begins no game."""

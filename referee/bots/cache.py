@@ -104,11 +104,13 @@ def forget(cache: Path, name: str) -> None:
 
 def forget_content(cache: Path, bot: str, content: str) -> None:
     """Take away all that was ever made of a bot with this content, half made or whole."""
-    for path in of_content(cache, bot, content):
+    # The marks first: what is not whole is used by nobody.
+    for path in sorted(of_content(cache, bot, content), key=Path.is_dir):
         if path.is_dir():
             remove(path)
         else:
-            path.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                path.unlink()
 
 
 def of_content(cache: Path, bot: str, content: str) -> list[Path]:

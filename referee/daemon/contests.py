@@ -16,6 +16,7 @@ from referee.ladder.season import Player
 from referee.mistake import Mistake
 from referee.store.house.house import House
 from referee.store.house.rows import TournamentRow
+from referee.store.trouble import is_no_room
 from referee.tournament.chunk import Batch
 from referee.tournament.spec import BadSpec, Spec
 
@@ -52,6 +53,11 @@ class Contests:
         self._contest: Contest | None = None
         self._ending: tuple[str, str] | None = None
         """How it ends, once what is being played has come back: the state, and why."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether one is played, or about to be."""
+        return self._row is not None
 
     def look(self, roster: Roster, season: Spec, here: Callable[[Player], bool]) -> None:
         """Begin the next, or see whether the one that is played goes on."""
@@ -130,6 +136,8 @@ class Contests:
         except msgspec.MsgspecError as error:
             self._end("failed", f"its spec cannot be read: {error}")
         except (BadSpec, Mistake) as problem:
+            if is_no_room(problem):
+                raise
             self._end("failed", str(problem))
         else:
             self._floor.sources.insert(0, self._contest)

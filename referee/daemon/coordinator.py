@@ -187,7 +187,7 @@ class Coordinator:
         self._draw()
         self._contests.draw(self._now())
         if self._is_due("contests", LOOK_S):
-            self._contests.look(self._roster, self._spec, self._is_here)
+            self._look_at_contests()
         if self._is_due("queue", QUEUE_S):
             self._take_submissions()
         if self._is_due("count", COUNT_S):
@@ -249,11 +249,15 @@ class Coordinator:
             self._seasons.note_teams()
         self._admit()
         self._take_submissions()
-        self._contests.look(self._roster, self._spec, self._is_here)
+        self._look_at_contests()
 
     def _take_submissions(self) -> None:
         if self._pace.has_room():
             self._submissions.begin(self._now())
+
+    def _look_at_contests(self) -> None:
+        if self._contests.busy or self._pace.has_room():
+            self._contests.look(self._roster, self._spec, self._is_here)
 
     def _admit(self) -> None:
         if self._reception is not None:

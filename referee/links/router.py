@@ -27,7 +27,7 @@ import socket
 import struct
 import sys
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from enum import Enum
 
 import zmq
@@ -35,6 +35,14 @@ from msgspec import Struct
 from zmq.backend import Socket as Bare
 
 from referee.links.doorkeeper import Doorkeeper
+from referee.links.strangers import (
+    MOST_OF_ONE,
+    SILENT_S,
+    Strangers,
+    copied,
+    hang_up,
+    inode_of,
+)
 from referee.mistake import Mistake
 
 LARGEST_MESSAGE = 128 * 1024
@@ -118,8 +126,11 @@ class Router:
         secret: str | None = None,
         known: Callable[[str], str | None] | None = None,
         heartbeat_ms: int = HEARTBEAT_MS,
+        silent_s: float = SILENT_S,
+        most_of_one: int = MOST_OF_ONE,
     ) -> None:
-        """With a secret key, only peers whose public key is known get in. Raises BadEndpoint."""
+        """With a secret key, only peers whose public key is known get in. A connection has so many
+        seconds to its first message, an address so many connections. Raises BadEndpoint."""
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self.refused: Counter[str] = Counter()
         """Who was not let in, by why."""
@@ -133,13 +144,12 @@ class Router:
         self._last_number = 0
         self._heard: dict[int, int] = {}
         """Bytes that were handed over, by descriptor, of every connection that is alive."""
-        self._knocking: set[int] = set()
-        """Descriptors of connections of which nothing was heard yet."""
         self._counted = False
         """Whether the doorkeeper has counted the one that will be hung up on next."""
         if secret is not None:
             keeper = Doorkeeper(self._context, known or (lambda _: None))
             self.refused = keeper.refused
+        self._strangers = Strangers(self.refused, silent_s=silent_s, most_of_one=most_of_one)
         self._socket = self._context.socket(zmq.ROUTER)
         _configure(self._socket, endpoint, secret, heartbeat_ms)
         self._monitor = self._watch()
@@ -206,15 +216,17 @@ class Router:
         return self._connections.get(peer)
 
     def guard(self) -> None:
-        """Hang up on whoever has sent far more than could be handed over. Now and then."""
+        """Hang up on whoever has said nothing for too long, or has sent far more than could be
+        handed over. Now and then."""
         self._look()
+        self._strangers.end_silent()
         if sys.platform != "linux":
             return
         for fd, heard in self._heard.items():
-            with contextlib.suppress(OSError, struct.error), _copy(fd) as line:
+            with contextlib.suppress(OSError, struct.error), copied(fd) as line:
                 told = line.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _bytes_received.size)
                 (came,) = _bytes_received.unpack(told)
-                most = UNHEARD_STRANGER_BYTES if fd in self._knocking else UNHEARD_BYTES
+                most = UNHEARD_STRANGER_BYTES if fd in self._strangers else UNHEARD_BYTES
                 if came - heard > most:
                     self.refused[HOARDED] += 1
                     line.shutdown(socket.SHUT_RDWR)
@@ -222,12 +234,8 @@ class Router:
     def cut(self, peer: bytes) -> None:
         """Hang up on a peer. ZeroMQ has no way to do it, so its socket is shut from outside."""
         connection = self._connections.get(peer)
-        if connection is None:
-            return
-        with contextlib.suppress(OSError), _copy(connection.fd) as line:
-            # Descriptors come again: only if it is still the same socket.
-            if os.fstat(line.fileno()).st_ino == connection.inode:
-                line.shutdown(socket.SHUT_RDWR)
+        if connection is not None:
+            hang_up(connection.fd, connection.inode)
 
     def close(self) -> None:
         """Send what is left to send, for a moment, and let go of everything."""
@@ -278,7 +286,7 @@ class Router:
         connection = self._connections.get(peer)
         if connection is None or (connection.fd, connection.user) != (fd, user):
             late = self._departed.get(peer)
-            if late is not None and (peer[0] == 0 or _inode(fd) in (None, late.inode)):
+            if late is not None and (peer[0] == 0 or inode_of(fd) in (None, late.inode)):
                 return Arrival(peer, late.user, late.number, parts)
             connection = self._welcome(peer, user, fd, _property(frame, "Peer-Address"))
         if connection.fd in self._heard:
@@ -294,11 +302,11 @@ class Router:
             if stale is not None:
                 self._forget(stale)
         self._last_number += 1
-        inode = _inode(fd)
+        inode = inode_of(fd)
         connection = Connection(self._last_number, peer, user, fd, inode or 0, address)
         self._connections[peer] = self._by_fd[fd] = connection
         self._heard.setdefault(fd, 0)
-        self._knocking.discard(fd)
+        self._strangers.heard(fd)
         if inode is None:
             self._forget(connection)
         return connection
@@ -316,14 +324,13 @@ class Router:
 
     def _look(self) -> None:
         """Hear what the monitor has to say."""
-        knocking = self._knocking
         try:
             while True:
                 head, *_ = self._monitor.recv_multipart(zmq.DONTWAIT)
                 kind, value = _event.unpack(head)
                 if kind == _ACCEPTED:
-                    knocking.add(value)
                     self._heard[value] = 0
+                    self._strangers.accepted(value)
                 elif kind == _NOT_ADMITTED:
                     self._counted = True
                 elif kind == _DISCONNECTED:
@@ -333,10 +340,9 @@ class Router:
 
     def _ended(self, fd: int) -> None:
         self._heard.pop(fd, None)
-        if fd in self._knocking:
-            self._knocking.discard(fd)
-            if not self._counted:
-                self.refused[NEVER_HEARD] += 1
+        if fd in self._strangers and not self._counted:
+            self.refused[NEVER_HEARD] += 1
+        self._strangers.ended(fd)
         self._counted = False
         connection = self._by_fd.get(fd)
         if connection is not None:
@@ -361,25 +367,11 @@ def _configure(
         router.curve_secretkey = secret.encode()
 
 
-@contextlib.contextmanager
-def _copy(fd: int) -> Iterator[socket.socket]:
-    """Another descriptor of the same socket, which stays that socket's until it is closed."""
-    with socket.socket(fileno=os.dup(fd)) as line:
-        yield line
-
-
 def _property(frame: zmq.Frame, name: str) -> str:
     try:
         return str(frame.get(name))
     except zmq.ZMQError:
         return ""
-
-
-def _inode(fd: int) -> int | None:
-    try:
-        return os.fstat(fd).st_ino
-    except OSError:
-        return None
 
 
 def _check_port(endpoint: str) -> None:

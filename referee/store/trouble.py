@@ -34,10 +34,12 @@ class StoreFull(StoreRefused):
 
 
 def is_no_room(error: BaseException) -> bool:
-    """Whether the system has said that a disk is full: in this error, or in what led to it."""
+    """Whether a disk is full, as the system or SQLite says: in this error or in what led to it."""
     at: BaseException | None = error
     while at is not None:
         if isinstance(at, OSError) and at.errno in (errno.ENOSPC, errno.EDQUOT):
+            return True
+        if isinstance(at, sqlite3.Error) and result_code(at) == sqlite3.SQLITE_FULL:
             return True
         at = at.__cause__ or at.__context__
     return False

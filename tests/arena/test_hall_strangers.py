@@ -8,6 +8,8 @@ import socket
 import threading
 from collections import deque
 
+from referee.arena.happenings import HallTerms
+from referee.arena.reception import NO_HELLO
 from referee.links.router import OLD_PROTOCOL
 from tests.arena.hosting import endings, hosting
 
@@ -96,3 +98,17 @@ def test_those_who_play_play_on_whatever_strangers_say() -> None:
         assert set(host.hall.guests) == {"x", "y"}
         assert host.router.dropped[OLD_PROTOCOL] > OPENINGS / 20
         assert host.hall.reception.dropped.total() > OPENINGS / 20
+
+
+def test_whoever_is_nobody_is_hung_up_on() -> None:
+    """One that was not let in, and one whose name another connection has taken over."""
+    terms = HallTerms(warm_up_ms=0, hello_s=0.2)
+    with hosting(terms, tokens={"a": "a", "b": "b"}) as host:
+        (a,) = host.guests("a", hello={"token": "a"})
+        host.guests("b", hello={"token": "b"})
+        host.bot("stranger").hello(token="none")
+        host.until(lambda: host.hall.reception.refused[NO_HELLO] == 1)
+        host.bot("a").hello(token="a")
+        host.until(lambda: bool(a.told("bye")))
+        host.until(lambda: host.hall.reception.refused[NO_HELLO] == 2)
+        assert endings(host.play()) == ["rules", "rules"]

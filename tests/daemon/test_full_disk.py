@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-import http.client
-import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from referee.daemon.pace import PACE, PaceTerms
 from referee.daemon.samples import packed
+from referee.record import Record
 from referee.store.house import House
 from tests.daemon.serving import WEB, Daemon, serving
+from tests.daemon.test_guests import connected
 from tests.daemon.test_submissions import bot_folder, judged, team
+from tests.loopback import free_port, own_address
 from tests.mounting import filled, small_disk
-from tests.waiting import PATIENCE_S, wait_for
+from tests.waiting import wait_for
+from tests.web.contest import archive
+from tests.web.serving import Web
 
 OPTIONS = ("--bots", "none", "--variant", "underdog")
 ROOM_BYTES = 500_000
+Games = dict[tuple[int, int], bytes]
+"""Records by pairing and number."""
 
 
 @pytest.fixture
@@ -37,43 +43,57 @@ def data(disk: Path) -> Path:
     return data
 
 
-def get(daemon: Daemon, path: str) -> tuple[int, bytes]:
-    url = wait_for(
-        lambda: [line for line in daemon.said.splitlines() if line.startswith("Pages: ")],
-        "the pages",
-    )[0].removeprefix("Pages: http://")
-    asked = http.client.HTTPConnection(url, timeout=PATIENCE_S)
-    asked.request("GET", path)
-    answer = asked.getresponse()
-    return answer.status, answer.read()
+def pages(daemon: Daemon) -> Web:
+    def look() -> list[str]:
+        return [line for line in daemon.said.splitlines() if line.startswith("Pages: ")]
+
+    return Web(daemon.process, wait_for(look, "the pages")[0].removeprefix("Pages: "))
 
 
 def has_room(daemon: Daemon) -> bool:
     """Whether the pages say that there is room."""
     assert daemon.process.poll() is None, daemon.said
-    status, body = get(daemon, "/healthz")
-    assert status == 200
-    return bool(json.loads(body)["room"])
+    told = pages(daemon).get("/healthz")
+    assert told.status == 200
+    return bool(told.json["room"])
 
 
 def test_pages_stay_and_games_wait_for_room(disk: Path, data: Path) -> None:
-    with serving(data, *WEB, *OPTIONS) as daemon:
-        daemon.wait_for_games()
+    here = own_address()
+    bots = f"tcp://{here}:{free_port(here)}"
+    with House.open(data) as house:
+        token = house.teams.add("Reds", by="a test").token or ""
+        alpha = house.bots.new_token("alpha", by="a test")
+    with (
+        serving(data, *WEB, "--bots", bots, "--samples", "--variant", "underdog") as daemon,
+        connected("random", bots, "--name", "alpha", "--token", alpha),
+    ):
+        wait_for(lambda: guest_games(daemon.games()), f"games of alpha; {daemon.said}")
+        web = pages(daemon)
         with filled(disk):
             wait_for(lambda: not has_room(daemon), f"the news; {daemon.said}")
             for path in ("/", "/games", "/bots", "/api/v1/standings", "/api/v1/games"):
-                status, body = get(daemon, path)
-                assert status == 200, (path, body)
-            assert b"The disk of this referee is full" in get(daemon, "/")[1]
+                told = web.get(path)
+                assert told.status == 200, (path, told)
+            assert b"The disk of this referee is full" in web.get("/").body
+            content = {"Content_Type": "application/x-tar"}
+            handed_in = web.post("/api/v1/submissions", archive("fresh"), token, **content)
+            assert (handed_in.status, "disk" in handed_in.error) == (503, True)
             before = daemon.games()
-        after = daemon.wait_for_games(len(before))
-        # What was committed is as it was.
-        assert before.items() <= after.items()
         wait_for(lambda: has_room(daemon), f"the news; {daemon.said}")
+        wait_for(lambda: guest_games(daemon.games()) > guest_games(before), f"alpha; {daemon.said}")
+        # What was committed is as it was.
+        assert before.items() <= daemon.games().items()
         with filled(disk):
             wait_for(lambda: not has_room(daemon), f"the news; {daemon.said}")
             assert daemon.stop() == 0, daemon.said
         assert "Traceback" not in daemon.said
+
+
+def guest_games(games: Games) -> int:
+    """How many of these games the bot played that has connected."""
+    records = (msgspec.msgpack.decode(body, type=Record) for body in games.values())
+    return sum("alpha v1" in record.players for record in records)
 
 
 def test_a_bot_is_not_rejected_for_a_full_disk(tmp_path: Path, disk: Path, data: Path) -> None:

@@ -199,6 +199,13 @@ def test_what_cannot_be_meant_is_refused_before_anything_is_made(tmp_path: Path)
                 )
                 for number in ("nan", "inf", "-1.0")
             },
+            **{
+                f"quota {size}": (
+                    ("serve", "--quota", size),
+                    f"--quota is a size of 1MB or more, such as 500MB or 2GB, not '{size}'",
+                )
+                for size in ("1", "much", "0.5MB", "-1GB")
+            },
             "time": (("serve", "--time", "soon"), f"time: {no_duration('soon')}"),
         },
     )

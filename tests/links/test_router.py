@@ -29,6 +29,7 @@ from referee.links.router import (
     Delivery,
     Router,
 )
+from referee.links.strangers import SILENT, TOO_MANY
 from tests.links import dealer, next_arrival, next_departures
 from tests.loopback import own_address
 from tests.waiting import PATIENCE_S, wait_for
@@ -99,6 +100,42 @@ def test_one_who_was_gone_before_he_was_heard(plain: Router) -> None:
     arrival = next_arrival(plain)
     wait_for(lambda: plain.departures() == [arrival.connection])
     assert plain.connection(arrival.peer) is None
+
+
+def test_whoever_says_nothing_is_hung_up_on() -> None:
+    router = Router(f"tcp://{own_address()}:0", silent_s=0.2)
+    with contextlib.closing(router), dealer(router.endpoint) as bot:
+        bot.send(b"here")
+        peer = next_arrival(router).peer
+        # One shakes hands; the other does not even do that.
+        with dealer(router.endpoint), knocking(router):
+            wait_for(lambda: router.refused[SILENT] >= 2, "both ends", meanwhile=router.guard)
+        bot.send(b"still here")
+        assert next_arrival(router).peer == peer
+
+
+def test_an_address_has_so_many_connections() -> None:
+    router = Router(f"tcp://{own_address()}:0", most_of_one=4)
+    with contextlib.closing(router):
+        with contextlib.ExitStack() as stack:
+            for _ in range(9):
+                stack.enter_context(knocking(router))
+            wait_for(lambda: router.refused[TOO_MANY] >= 5, "five ends", meanwhile=router.guard)
+            elsewhere = router.endpoint.replace("tcp://", "tcp://127.0.0.2:0;")
+            with dealer(elsewhere) as bot:
+                bot.send(b"from elsewhere")
+                assert next_arrival(router).parts == [b"from elsewhere"]
+        with dealer(router.endpoint) as bot:
+            bot.send(b"when they have gone")
+            assert next_arrival(router).parts == [b"when they have gone"]
+
+
+@contextmanager
+def knocking(router: Router) -> Iterator[socket.socket]:
+    """A connection without a word, of ZeroMQ or otherwise."""
+    host, port = router.endpoint.removeprefix("tcp://").split(":")
+    with socket.create_connection((host, int(port)), PATIENCE_S) as line:
+        yield line
 
 
 def test_a_number_is_never_given_twice(plain: Router) -> None:
@@ -227,7 +264,7 @@ def test_whoever_floods_and_is_never_heard_is_hung_up_on(plain: Router) -> None:
             with contextlib.suppress(OSError):
                 stranger.sendall(ZMTP_1)
                 while True:
-                    stranger.sendall(b"\x03\x00hi" * 1000)
+                    stranger.sendall((b"\xc9\x00" + bytes(200)) * 100)
 
         def hung_up() -> bool:
             assert plain.receive() is None

@@ -12,7 +12,9 @@ import pytest
 
 from referee.store import connect
 from referee.store.database import BadStore, Store, StoreFull
-from tests.mounting import mount, small_disk
+from referee.store.house import House
+from referee.store.house.mistakes import HouseFull
+from tests.mounting import filled, mount, small_disk
 from tests.store.processes import rest, writer
 from tests.store.sample import BOTS, VALUES, games, large_game, new_store
 from tests.store.writer import COMMITTED, write
@@ -106,6 +108,13 @@ def test_a_tournament_is_not_begun_on_a_full_disk(disk: Path) -> None:
     assert not (disk / "x").exists()
     (disk / "ballast").unlink()
     Store.create(disk / "x", VALUES, BOTS).close()
+
+
+def test_a_data_folder_is_not_opened_on_a_full_disk(disk: Path) -> None:
+    House.open(disk / "data").close()
+    with filled(disk), pytest.raises(HouseFull, match="the disk is full"):
+        House.open(disk / "data")
+    House.open(disk / "data").close()
 
 
 def test_a_read_only_folder_is_read_and_not_written(tmp_path: Path) -> None:

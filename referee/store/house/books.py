@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -26,6 +27,8 @@ from referee.store.trouble import DISK, HELD, result_code
 FILE = "house.db"
 PATIENCE_S = 20.0
 """How long to wait for another process's change, which takes moments."""
+LEAST_BYTES = 64 * 1024
+"""With less than this, nothing can be opened."""
 Now = Callable[[], datetime]
 
 
@@ -248,7 +251,15 @@ def _explain(error: sqlite3.Error, path: Path, *, writing: bool) -> Exception:
     if code == sqlite3.SQLITE_ERROR:
         return error
     if code in DISK and writing:
-        return HouseFull(f"{path} cannot be written: {error}")
+        return HouseFull(f"{path} cannot be written: {_disk_trouble(error, path)}")
     if code in DISK:
         return HouseRefused(f"{path} cannot be read: {error}")
     return BadHouse(f"{path} is damaged ({error}); restore a copy of it")
+
+
+def _disk_trouble(error: sqlite3.Error, path: Path) -> object:
+    """Some writes to a full disk are no more to SQLite than an error of the disk."""
+    with suppress(OSError):
+        if shutil.disk_usage(path.parent).free < LEAST_BYTES:
+            return "the disk is full"
+    return error
