@@ -251,6 +251,7 @@ def test_it_is_the_bots_user_who_unpacks(tmp_path: Path) -> None:
 
 
 @as_root
+@walls
 def test_where_there_is_no_such_user(tmp_path: Path) -> None:
     """In a namespace of users that has one alone, who is root there and there alone."""
     script = (
