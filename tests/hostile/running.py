@@ -120,6 +120,7 @@ def spec(bots: list[str], case: Case | None, level: str, games: int, options: An
         grace=f"{GRACE_MS}ms",
         warm_up="0ms",
         seed="hostile",
+        salt="0" * 32,
         jobs=1,
         **terms(case, level),
     )
