@@ -192,6 +192,25 @@ def test_a_bot_that_exits_takes_its_stopper_along(tmp_path: Path) -> None:
         process.close()
 
 
+@walls
+def test_a_bot_that_ends_at_once_is_at_fault_itself(tmp_path: Path) -> None:
+    """Nobody may be left when its stopper is to start, and that is no fault of the walls."""
+    folder = tmp_path / "gone"
+    a_bot(folder, "return ''", processes=4)
+    text = (folder / "bot.toml").read_text().replace('["python3", "bot.py"]', '["/bin/true"]')
+    (folder / "bot.toml").write_text(text)
+    frozen = Confinement(level=Level.STANDARD, freeze=True)
+    bot = built(read_bot(folder), frozen)
+    for _ in range(20):
+        process = start_bot(bot, frozen)
+        try:
+            process.await_start(60)
+            process.hold()
+            assert process.exit_status(60) == 0
+        finally:
+            process.close()
+
+
 @pytest.mark.parametrize(
     ("level", "strangers", "think", "asked", "settled"),
     [

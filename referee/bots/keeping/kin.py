@@ -18,6 +18,15 @@ def threads(pid: int) -> list[str]:
         return []
 
 
+def is_alive(pid: int) -> bool:
+    """Whether it has not ended; one that nobody has waited for yet has."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].split()[0] not in (b"Z", b"X")
+    except OSError:
+        return False
+
+
 def children(pid: int, *, listed: bool | None = None) -> list[int]:
     """Of all its threads, the oldest first; `listed` says whether the kernel lists them.
 

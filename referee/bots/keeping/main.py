@@ -60,7 +60,8 @@ def main() -> None:
         if orders.stopper >= 0:
             from .stopper import start_stopper
 
-            stopper = start_stopper(bot, orders.stopper)
+            # A bot that has ended already leaves bubblewrap alone, outside the walls.
+            stopper = start_stopper(bot, orders.stopper) if bot != outer else 0
             os.close(orders.stopper)
         tell(control, f"started {bot} {stopper}")
         files = Files(bot, orders.places) if orders.places else None

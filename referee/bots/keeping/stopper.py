@@ -15,6 +15,7 @@ import fcntl
 import os
 import signal
 
+from .kin import is_alive
 from .starting import prctl
 
 CLONE_NEWPID, CLONE_NEWUSER = 0x20000000, 0x10000000
@@ -24,17 +25,21 @@ STOP, GO_ON = b"s", b"c"
 
 
 def start_stopper(bot: int, orders: int) -> int:
-    """Its process id. It reads its orders from this descriptor. Raises OSError."""
+    """Its process id; it reads its orders from this descriptor. 0 for a bot that has ended.
+
+    Raises OSError where there is a bot and no way to stop it.
+    """
     told, tell = os.pipe()
     between = os.fork()
     if between == 0:
         try:
             # Else a bot of the same user could go by way of /proc/PID/root into our file system.
             prctl(PR_SET_DUMPABLE, 0)
+            outside = identity("self")
             enter(bot)
             pid = os.fork()
             if pid == 0:
-                serve(bot, orders)
+                serve(outside, orders)
             os.write(tell, str(pid).encode())
         except OSError as error:
             os.write(tell, str(-(error.errno or 1)).encode())
@@ -44,9 +49,11 @@ def start_stopper(bot: int, orders: int) -> int:
     said = int(os.read(told, 16) or b"-1")
     os.close(told)
     os.waitpid(between, 0)
-    if said < 0:
-        raise OSError(-said, os.strerror(-said), "the bot's PID namespace")
-    return said
+    if said >= 0:
+        return said
+    if not is_alive(bot):
+        return 0
+    raise OSError(-said, os.strerror(-said), "the bot's PID namespace")
 
 
 def enter(bot: int) -> None:
@@ -66,10 +73,11 @@ def join(space: int, kind: int) -> None:
         raise OSError(number, os.strerror(number))
 
 
-def serve(bot: int, orders: int) -> None:
+def serve(outside: int, orders: int) -> None:
     """Stop and let go on as ordered, until nobody orders any more."""
-    # kill(-1) in the wrong namespace would reach the whole machine.
-    if identity("self") != identity(bot) or os.getpid() == 1 or os.getppid() != 0:
+    # kill(-1) in our own namespace would reach the whole machine. A parent that is not in the same
+    # namespace has no number there.
+    if identity("self") == outside or os.getppid() != 0:
         os._exit(1)
     os.closerange(0, orders)
     os.closerange(orders + 1, 1024)

@@ -8,7 +8,7 @@ import signal
 import time
 
 from .files import Files
-from .kin import family
+from .kin import family, is_alive
 from .memory import SLACK, has_more
 
 LOOK_S = 0.05
@@ -53,11 +53,7 @@ class Watch:
     def lost_its_stopper(self) -> bool:
         """Whether the bot lives on without the process that stops it; then it is killed. One that
         has ended takes its stopper along."""
-        try:
-            with open(f"/proc/{self._bot}/stat", "rb") as file:
-                alive = file.read().rpartition(b")")[2].split()[0] not in (b"Z", b"X")
-        except OSError:
-            return False
+        alive = is_alive(self._bot)
         if alive:
             self.exceeded = "stopper"
             self._kill()
