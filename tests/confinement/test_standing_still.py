@@ -206,6 +206,7 @@ def test_a_bot_that_ends_at_once_is_at_fault_itself(tmp_path: Path) -> None:
         try:
             process.await_start(60)
             process.hold()
+            process.release()
             assert process.exit_status(60) == 0
         finally:
             process.close()
