@@ -113,7 +113,7 @@ def write_season(folder: Path, games: int, real: int) -> int:
                     first=Contestant(first + 1, Bot(name=names[first], command=())),
                     second=Contestant(second + 1, Bot(name=names[second], command=())),
                     numbers=((1, each),),
-                    strangers=False,
+                    own_chance=False,
                     budget_s=1.0,
                     manner=manner,
                 )

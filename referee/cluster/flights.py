@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from distributed import Future
 
 from referee.cluster.stations import Station
-from referee.tournament.chunk import Order
+from referee.tournament.chunk import Chunk, Order
 
 
 class Try(NamedTuple):
@@ -25,6 +25,7 @@ class Flight:
     def __init__(self, berth: object, order: Order) -> None:
         self.berth = berth
         self.order = order
+        """For the next station that tries it."""
         self.since = time.monotonic()
         self.tries: list[Try] = []
         self.avoided: set[str] = set()
@@ -37,6 +38,8 @@ class Flight:
         where.flying += 1
         self.stranded_since = None
         self.tries.append(Try(where, future))
+        if isinstance(self.order, Chunk):
+            self.order = self.order.dealt_anew()
 
     def end(self, one: Try) -> None:
         """Nobody waits for this try any more."""

@@ -241,7 +241,7 @@ class Season:
             first=first.contestant,
             second=second.contestant,
             numbers=numbers,
-            strangers=True,
+            own_chance=self._is_hidden(row),
             budget_s=BUDGET_S,
             manner=manner,
             called=(

@@ -7,12 +7,14 @@ to this machine's processes, so a chunk can be played elsewhere.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from referee.bots.confinement import UNCONFINED, Confinement
 from referee.bots.manifest import Bot
@@ -65,13 +67,20 @@ class Chunk(Struct, frozen=True, kw_only=True, tag="chunk"):
     second: Contestant
     numbers: tuple[tuple[int, int], ...]
     """Ranges of game numbers, both ends included."""
-    strangers: bool
-    """Whether either of the two is no sample bot."""
+    own_chance: bool
+    """Whether each game has chance of its own, since it is hidden and one of the two is no sample
+    bot."""
     budget_s: float
     """After so long no further game is begun."""
     manner: Manner
     called: tuple[str, str] | None = None
     """What the two are called in these games; None is by the names of the bots."""
+
+    def dealt_anew(self) -> Chunk:
+        """For another attempt: with other chance, where bots may know that of the one before."""
+        if not self.own_chance:
+            return self
+        return replace(self, branch=f"{self.branch}/{secrets.token_hex(16)}")
 
     def each_number(self) -> Iterator[int]:
         for low, high in self.numbers:

@@ -6,7 +6,6 @@ game: in the store, on the desk, or in a chunk that a worker has. A game is in e
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Mapping, Sequence
 from operator import mul
 
@@ -184,26 +183,23 @@ class Ledger:
             pairing=pairing,
             variant=text,
             options=self._spec.options.get(text, {}),
-            branch=self._branch(row),
+            branch=branch(self._chance, row, self.bots),
             first=self._contestant(row.first),
             second=self._contestant(row.second),
             numbers=numbers,
-            strangers=self._has_stranger(row),
+            own_chance=self._has_own_chance(row),
             budget_s=BUDGET_S,
             manner=manner,
         )
         self._flights[chunk.id] = (pairing, set(chunk.each_number()))
-        return chunk
+        return chunk.dealt_anew() if pairing in self._begun else chunk
 
-    def _branch(self, row: PairingRow) -> str:
-        found = branch(self._chance, row, self.bots)
-        return f"{found}/{secrets.token_hex(16)}" if row.id in self._begun else found
-
-    def _has_stranger(self, row: PairingRow) -> bool:
-        return bool({row.first, row.second} & self._strangers)
+    def _has_own_chance(self, row: PairingRow) -> bool:
+        """Whether no two games of a pairing have the same chance (schedule.py)."""
+        return row.variant in self._hidden and bool({row.first, row.second} & self._strangers)
 
     def _note_begun(self, row: PairingRow) -> None:
-        if row.variant in self._hidden and self._has_stranger(row):
+        if self._has_own_chance(row):
             self._begun.add(row.id)
 
     def _contestant(self, number: int) -> Contestant:

@@ -139,7 +139,7 @@ def play(chunk: Chunk, wire: Wire, core: PinnedCore | None) -> Done:
         chunk.branch,
         chunk.each_number(),
         hidden_chance=variant.hidden_chance,
-        strangers=chunk.strangers,
+        strangers=chunk.own_chance,
         prefix=f"{chunk.pairing}-",
     )
     wire.batches = batches = Batches(chunk)

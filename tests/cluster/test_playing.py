@@ -9,7 +9,11 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from distributed import Future
 
+from referee.cluster.flights import Flight
+from referee.cluster.stations import Station
+from referee.tournament.chunk import Chunk
 from tests.cli.running import referee
 from tests.cluster.clustering import (
     DaskCluster,
@@ -24,9 +28,10 @@ from tests.cluster.clustering import (
     stored,
 )
 from tests.cluster.partition import cables
-from tests.cluster.tournament import GAMES, ends_the_same, same, under_way, words
+from tests.cluster.tournament import GAMES, NAMES, ends_the_same, same, under_way, words
 from tests.loopback import free_port
 from tests.tournament.test_nothing_lost import games
+from tests.tournament.test_workers import chunk
 from tests.waiting import PATIENCE_S, wait_for
 
 
@@ -52,6 +57,25 @@ def test_the_same_bytes_as_alone(
 
 def test_a_local_cluster(bots: Path, alone: Path, tmp_path: Path) -> None:
     ends_the_same(begin(tmp_path, *words(bots, "--cluster", "local", "--jobs", 2)), tmp_path, alone)
+
+
+def test_no_hand_is_dealt_twice_where_chance_is_hidden(bots: Path, tmp_path: Path) -> None:
+    two = [word for name in NAMES[:2] for word in ("--bot", bots / name)]
+    deck = ["--variant", "deck", *two, "-n", 6, "--sandbox", "none", "--out", "t"]
+    assert ended(begin(tmp_path, *deck, "--cluster", "local", "--jobs", 1))[0] == 0
+    assert len({str(game["chance"][0]) for game in games(tmp_path / "t")}) == 6
+
+
+@pytest.mark.parametrize("own_chance", [False, True])
+def test_another_attempt_at_a_chunk_is_dealt_what_nobody_knows(own_chance: bool) -> None:
+    """A cluster has a chunk tried again; a game with chance of its own gets another one."""
+    flight = Flight(object(), chunk(4, variant="deck", own_chance=own_chance))
+    here, branches = Station(address="here", threads=1), []
+    for _ in range(3):
+        assert isinstance(flight.order, Chunk)
+        branches.append(flight.order.branch)
+        flight.begin(here, Future("a chunk"))
+    assert len(set(branches)) == (3 if own_chance else 1)
 
 
 def test_a_worker_that_is_killed(

@@ -184,7 +184,7 @@ def chunk(
         first=first,
         second=second,
         numbers=((1, games),),
-        strangers=True,
+        own_chance=True,
         budget_s=budget_s,
         manner=manner,
     )

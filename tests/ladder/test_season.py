@@ -261,7 +261,7 @@ def test_a_hand_that_a_lost_worker_dealt_is_not_dealt_again(
         for number in (1, 2):
             season.enter(player(number, variants=(variant,)))
         whole = given(season)
-        assert whole.strangers
+        assert whole.own_chance is not kept
         season.give_back(whole.id)
         lost = given(season)
         assert lost.numbers == whole.numbers

@@ -101,18 +101,18 @@ Ann has reached 50 … wins the game!""",
         """\
 Ann and Bob have 4 HP each and hold 3 cards of a … with 4 × 1 to 9. Ann begins.
 
-Ann's turn. Hand: [1, 3, 9]
-  Ann played 9.
+Ann's turn. Hand: [4, 8, 8]
+  Ann played 8.
   No previous card …. No damage dealt.
   HP: Ann 4, Bob 4.
-  Ann draws 9.
+  Ann draws 5.
 
-Bob's turn. Hand: [2, 6, 7]
-  Bob played 2.
-  2 < 9, Bob takes 7 damage.
-  HP: Ann 4, Bob -3.
+Bob's turn. Hand: [3, 6, 9]
+  Bob played 3.
+  3 < 8, Bob takes 5 damage.
+  HP: Ann 4, Bob -1.
 
-Bob's HP is -3: Ann wins the game!""",
+Bob's HP is -1: Ann wins the game!""",
     ),
 }
 

@@ -56,7 +56,7 @@ def chunk(games: int, *, variant: str = "underdog", **more: object) -> Chunk:
         "first": Contestant(1, first),
         "second": Contestant(2, second),
         "numbers": ((1, games),),
-        "strangers": False,
+        "own_chance": False,
         "budget_s": 60.0,
         "manner": MANNER,
     }
