@@ -138,6 +138,9 @@ def _examine(request: Request, say: Any) -> Finding:
         bot = unpacked(Path(request.archive), data, request.version).renamed(request.name)
     cache = (data / CACHE).resolve()
     built(bot, request.confinement, cache=cache, limit_ms=request.build_ms)
+    room = _room(request, bot)
+    if request.allowance is not None:
+        request.allowance.must_cover(request.size + room)
     say(Stage("checking"))
     clock = request.clock
     if clock.move_ms is None:
@@ -148,9 +151,6 @@ def _examine(request: Request, say: Any) -> Finding:
     report = check_bot(ready, terms, confinement=request.confinement, handed_in=True)
     if not report.passed:
         return Rejected(told(report))
-    room = _room(request, bot)
-    if request.allowance is not None:
-        request.allowance.must_cover(request.size + room)
     if bot.variants is None and set(report.variants) < set(all_variants()):
         bot = replace(bot, variants=tuple(report.variants))
     return Passed(definition_of(bot, data), told(report), room)

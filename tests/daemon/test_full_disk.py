@@ -23,7 +23,7 @@ from tests.web.contest import archive
 from tests.web.serving import Web
 
 OPTIONS = ("--bots", "none", "--variant", "underdog")
-ROOM_BYTES = 500_000
+ROOM_BYTES = 200_000
 Games = dict[tuple[int, int], bytes]
 """Records by pairing and number."""
 
