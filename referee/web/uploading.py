@@ -94,15 +94,7 @@ class Uploads:
 
 async def _unpacked(order: Order, body: bytes) -> tuple[Upload, bytes]:
     """What a process of its own makes of a body, and the folder. Raises Refusal."""
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-I", "-S", "-X", "utf8", "-c", PROGRAM, str(PACKAGES)),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        cwd="/",
-        env={name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ},
-        start_new_session=True,
-    )
+    process = await _unpacker()
     try:
         async with asyncio.timeout(order.deadline_s + SPARE_S):
             line = json.dumps(order._asdict()).encode() + b"\n"
@@ -122,9 +114,27 @@ async def _unpacked(order: Order, body: bytes) -> tuple[Upload, bytes]:
     return Upload(**json.loads(head)), content
 
 
+async def _unpacker() -> asyncio.subprocess.Process:
+    """Started, with nothing of this process but three pipes. Raises Refusal."""
+    try:
+        return await asyncio.create_subprocess_exec(
+            *(sys.executable, "-I", "-S", "-X", "utf8", "-c", PROGRAM, str(PACKAGES)),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            cwd="/",
+            env={name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ},
+            start_new_session=True,
+        )
+    except OSError as error:  # no process or no descriptor is to be had
+        print(f"web: no upload can be read: {error.strerror}", file=sys.stderr, flush=True)
+        wait = {"Retry-After": "30"}
+        raise Refusal(503, "no upload can be read at the moment", wait) from None
+
+
 def _too_slow(order: Order) -> Refusal:
     return Refusal(
         TOO_COSTLY,
-        f"the archive takes longer to unpack than the {order.cpu_s} s of processor time that any "
-        "bot's folder is given",
+        f"the archive takes longer to unpack than the {order.cpu_s} s of processor time, "
+        f"{order.deadline_s} s in all, that any bot's folder is given",
     )
