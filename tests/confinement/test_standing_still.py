@@ -192,6 +192,22 @@ def test_a_bot_that_exits_takes_its_stopper_along(tmp_path: Path) -> None:
         process.close()
 
 
+@walls
+def test_a_bot_that_exits_at_once_had_its_stopper(tmp_path: Path) -> None:
+    """It runs once its keeper has all that it needs: else it would seem that it was not confined,
+    which ends a whole tournament."""
+    (tmp_path / "bot.toml").write_text('name = "b"\ncommand = ["false"]\nprocesses = 4\n', "utf-8")
+    frozen = Confinement(level=Level.STANDARD, freeze=True)
+    bot = built(read_bot(tmp_path), frozen)
+    for _ in range(5):
+        process = start_bot(bot, frozen)
+        try:
+            process.await_start(60)
+            assert process.exit_status(60) == 1
+        finally:
+            process.close()
+
+
 @pytest.mark.parametrize(
     ("level", "strangers", "think", "asked", "settled"),
     [

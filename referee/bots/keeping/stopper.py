@@ -34,7 +34,10 @@ def start_stopper(bot: int, orders: int) -> int:
             enter(bot)
             pid = os.fork()
             if pid == 0:
-                serve(bot, orders)
+                try:
+                    serve(bot, orders)
+                finally:
+                    os._exit(1)
             os.write(tell, str(pid).encode())
         except OSError as error:
             os.write(tell, str(-(error.errno or 1)).encode())
@@ -78,7 +81,6 @@ def serve(bot: int, orders: int) -> None:
             os.kill(-1, signal.SIGSTOP if word == STOP else signal.SIGCONT)
         if word == STOP:
             os.write(orders, word)
-    os._exit(0)
 
 
 def identity(pid: int | str) -> int:
