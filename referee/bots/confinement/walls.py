@@ -26,18 +26,20 @@ LINK_FOLDER = "/link"
 """Where a bot that speaks ZeroMQ finds the referee's socket."""
 BIN_FOLDERS = ("/usr/local/bin", "/usr/bin", "/bin")
 SHELL = "/bin/sh"
-GAME_IN, GAME_OUT, UP, FILTER = 3, 4, 5, 6
-"""Where the game's pipes arrive, where the last step says that the walls stand, and where
-bubblewrap finds the filter of system calls. A shell knows numbers of one digit alone."""
+GAME_IN, GAME_OUT, UP, FILTER, GATE = 3, 4, 5, 6, 7
+"""Where the game's pipes arrive, where the last step says that the walls stand, where bubblewrap
+finds the filter of system calls, and where the last step waits for a word to go on. A shell knows
+numbers of one digit alone."""
 LAST_STEP = (
     'ulimit -p "$1" 2>&- || ulimit -u "$1" || exit 1; shift; '
-    f"echo >&{UP}; "
+    f"echo >&{UP}; read -r REPLY <&{GATE} || exit 1; "
     'while [ "$1" != -- ]; do export "$1"; shift; done; shift; '
-    f'exec "$@" <&{GAME_IN} >&{GAME_OUT} {GAME_IN}<&- {GAME_OUT}>&- {UP}>&-'
+    f'exec "$@" <&{GAME_IN} >&{GAME_OUT} {GAME_IN}<&- {GAME_OUT}>&- {UP}>&- {GATE}<&-'
 )
 """A limit on processes counts those of the sandbox alone if it is set inside. Shells differ in what
-they call it. The bot's variables come last of all: with them in its environment, any program on the
-way here would do what a stranger tells the loader to do, and outside the walls."""
+they call it. The keeper lets it go on once it has all that it needs of a bot that lives. The bot's
+variables come last of all: with them in its environment, any program on the way here would do what
+a stranger tells the loader to do, and outside the walls."""
 MERGED = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 """Folders that are links into /usr on most systems."""
 ETC = ("/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d")

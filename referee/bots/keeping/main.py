@@ -40,6 +40,7 @@ def main() -> None:
     prctl(PR_SET_CHILD_SUBREAPER, 1)
     stderr, bot_stderr = os.pipe()
     up, bot_up = os.pipe()
+    bot_gate, gate = os.pipe()
     group = Group(orders.group, orders.group_limits)
     log = Log(orders.log, orders.log_bytes)
     files: Files | None = None
@@ -47,8 +48,8 @@ def main() -> None:
     outer = 0
     try:
         group.make()
-        outer = start(orders, group, bot_stderr, bot_up)
-        let_go(bot_stderr, bot_up, orders.filter)
+        outer = start(orders, group, bot_stderr, bot_up, bot_gate)
+        let_go(bot_stderr, bot_up, bot_gate, orders.filter)
         if orders.walled and not await_walls(up, control):
             tell(control, f"walls {first_words(stderr)}")
             return
@@ -60,9 +61,10 @@ def main() -> None:
         if orders.stopper >= 0:
             from .stopper import start_stopper
 
-            # A bot that has ended already leaves bubblewrap alone, outside the walls.
-            stopper = start_stopper(bot, orders.stopper) if bot != outer else 0
+            stopper = start_stopper(bot, orders.stopper)
             os.close(orders.stopper)
+        with contextlib.suppress(OSError):
+            os.write(gate, b"\n")
         tell(control, f"started {bot} {stopper}")
         files = Files(bot, orders.places) if orders.places else None
         looks = Watch(orders.memory, outer, bot, files, alone=orders.alone)

@@ -23,7 +23,7 @@ def prctl(option: int, value: int) -> None:
         ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)
 
 
-def start(orders: Orders, group: Group, stderr: int, up: int) -> int:
+def start(orders: Orders, group: Group, stderr: int, up: int, gate: int) -> int:
     """The process id of what was started. Raises OSError where it cannot be."""
     trouble, tell = os.pipe()
     keeper = os.getpid()
@@ -38,7 +38,7 @@ def start(orders: Orders, group: Group, stderr: int, up: int) -> int:
             for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD, signal.SIGINT):
                 signal.signal(number, signal.SIG_DFL)
             if orders.walled:
-                tell = hand_over(orders.filter, up, tell)
+                tell = hand_over((0, 1, up, orders.filter, gate), tell)
             limit(orders.limits)
             if orders.user is not None:
                 become(orders.user)
@@ -60,14 +60,14 @@ def start(orders: Orders, group: Group, stderr: int, up: int) -> int:
     return pid
 
 
-def hand_over(filter: int, up: int, tell: int) -> int:
+def hand_over(fds: tuple[int, ...], tell: int) -> int:
     """Put the descriptors where walls.py says that they are, and give `tell` in its new place.
 
     Bubblewrap gets no end of the game's pipes as its own input and output.
     """
     import fcntl
 
-    high = [fcntl.fcntl(fd, fcntl.F_DUPFD, 20) for fd in (0, 1, up, filter)]
+    high = [fcntl.fcntl(fd, fcntl.F_DUPFD, 20) for fd in fds]
     tell = fcntl.fcntl(tell, fcntl.F_DUPFD_CLOEXEC, 20)
     for number, fd in enumerate(high, 3):
         os.dup2(fd, number)

@@ -15,7 +15,6 @@ import fcntl
 import os
 import signal
 
-from .kin import is_alive
 from .starting import prctl
 
 CLONE_NEWPID, CLONE_NEWUSER = 0x20000000, 0x10000000
@@ -25,10 +24,7 @@ STOP, GO_ON = b"s", b"c"
 
 
 def start_stopper(bot: int, orders: int) -> int:
-    """Its process id; it reads its orders from this descriptor. 0 for a bot that has ended.
-
-    Raises OSError where there is a bot and no way to stop it.
-    """
+    """Its process id. It reads its orders from this descriptor. Raises OSError."""
     told, tell = os.pipe()
     between = os.fork()
     if between == 0:
@@ -39,7 +35,10 @@ def start_stopper(bot: int, orders: int) -> int:
             enter(bot)
             pid = os.fork()
             if pid == 0:
-                serve(outside, orders)
+                try:
+                    serve(outside, orders)
+                finally:
+                    os._exit(1)
             os.write(tell, str(pid).encode())
         except OSError as error:
             os.write(tell, str(-(error.errno or 1)).encode())
@@ -49,11 +48,9 @@ def start_stopper(bot: int, orders: int) -> int:
     said = int(os.read(told, 16) or b"-1")
     os.close(told)
     os.waitpid(between, 0)
-    if said >= 0:
-        return said
-    if not is_alive(bot):
-        return 0
-    raise OSError(-said, os.strerror(-said), "the bot's PID namespace")
+    if said < 0:
+        raise OSError(-said, os.strerror(-said), "the bot's PID namespace")
+    return said
 
 
 def enter(bot: int) -> None:
@@ -86,7 +83,6 @@ def serve(outside: int, orders: int) -> None:
             os.kill(-1, signal.SIGSTOP if word == STOP else signal.SIGCONT)
         if word == STOP:
             os.write(orders, word)
-    os._exit(0)
 
 
 def identity(pid: int | str) -> int:
