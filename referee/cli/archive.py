@@ -45,6 +45,15 @@ def archive_command(
             "take half a minute if not given.",
         ),
     ] = None,
+    variant: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--variant",
+            "-v",
+            help="Path of the script, where a variant of a tournament is one; those of a season "
+            "are known.",
+        ),
+    ] = None,
     data: Data = DATA,
     json: AsJson = False,
 ) -> None:
@@ -67,7 +76,7 @@ def archive_command(
     from referee.daemon.archiving import season_to_archive  # numpy: not before it is needed
     from referee.reports.archive.make import Wish, make_archive
 
-    wish = Wish(private=private, games_a_piece=piece, words=words)
+    wish = Wish(private=private, games_a_piece=piece, words=words, scripts=tuple(variant or ()))
     folder: str | Path = season
     named = Path(season)
     if is_address(season):

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 from msgspec.structs import replace
 
 from referee.reports.archive.facts import Entrant
 from referee.reports.archive.make import Wish
+from referee.rules.registry import is_path
 from referee.store.connect import FILE
 from referee.store.house.house import House
 from referee.store.house.mistakes import Conflict
+from referee.tournament.spec import Spec
 
 
 def season_to_archive(house: House, name: str, wish: Wish) -> tuple[Path, Wish]:
-    """The folder of a season, and the wish with what is known of those who played in it.
+    """The folder of a season, and the wish with what is known of those who played in it, and with
+    the season's own scripts.
 
     Raises Unknown, and Conflict where nothing was played yet.
     """
@@ -32,4 +36,6 @@ def season_to_archive(house: House, name: str, wish: Wish) -> tuple[Path, Wish]:
         )
         for row in house.versions.all()
     }
-    return folder, replace(wish, season=season.name, entrants=entrants)
+    spec = msgspec.json.decode(season.spec, type=Spec)
+    scripts = (*filter(is_path, spec.variants), *wish.scripts)
+    return folder, replace(wish, season=season.name, entrants=entrants, scripts=scripts)

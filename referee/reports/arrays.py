@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from referee.store.rows import Columns, FaultRow
+from referee.store.trouble import BadStore
 from referee.verdict import PRECEDENCE, UNRATED, Ending
 
 Ints = NDArray[np.int64]
@@ -67,10 +68,14 @@ def _batch(rows: Sequence[Columns]) -> GameArrays:
         NOT_RATED if half is None or end in _UNRATED else half
         for half, end in zip(points, ending, strict=True)
     ]
-    return GameArrays(
-        *(np.array(each, np.int64) for each in (pairing, number, pair, first, second)),
-        *(np.array(each, np.int64) for each in (rated, digest)),
-    )
+    columns = (pairing, number, pair, first, second, rated, digest)
+    try:
+        return GameArrays(*(np.array(each, np.int64) for each in columns))
+    except (ValueError, TypeError, OverflowError) as error:
+        # SQLite keeps any text where a number is due.
+        raise BadStore(
+            f"the database is damaged: the row of a game has no number: {error}"
+        ) from None
 
 
 def fault_arrays(faults: Iterable[FaultRow]) -> FaultArrays:

@@ -26,6 +26,11 @@ from referee.store.rows import PairingRow, game_id
 SIZE = 128
 LEAST = 8
 """Fewer records than these gain little by being together."""
+MOST_BYTES = 64 * 1024 * 1024
+"""Of the records of a block. Larger ones stay loose; a block that claims to hold more is damaged,
+whoever made it: it would have to be unpacked into memory as a whole."""
+OVERHEAD = 32
+"""More bytes than the place of a record and its length take."""
 LEVEL = 3
 """Of zlib: what the higher ones save is not worth twice the time."""
 BLOCK = """CREATE TABLE block (
@@ -69,11 +74,19 @@ def block_of(key: int) -> int:
 def unpacked(block: int, body: bytes) -> list[Kept]:
     """The records of a block, in order. Raises BadBlock."""
     try:
-        places, records = _decode(zlib.decompress(body))
+        places, records = _decode(_decompressed(body))
         share = len(body) // max(len(records), 1)
         return [(block + at, each, share) for at, each in zip(places, records, strict=True)]
     except (zlib.error, msgspec.MsgspecError, ValueError) as error:
         raise BadBlock(f"block {block >> 32}-{block & 0xFFFFFFFF}: {error}") from None
+
+
+def _decompressed(body: bytes) -> bytes:
+    opener = zlib.decompressobj()
+    found = opener.decompress(body, MOST_BYTES)
+    if not opener.eof:
+        raise ValueError(f"it is cut off, or has more than {MOST_BYTES} bytes")
+    return found
 
 
 def _row(block: int, records: list[tuple[int, bytes]]) -> tuple[int, int, int, bytes]:
@@ -139,6 +152,8 @@ def seal(database: Database, ask: Ask, block: int, pairing: PairingRow) -> None:
     if not loose or not (whole or complete):
         return
     kept = [(key, body) for key, body, _ in between(ask, block, block + SIZE - 1, SIZE + 1)]
+    if sum(len(body) + OVERHEAD for _, body in kept) > MOST_BYTES:
+        return
     database.execute(_SET_BLOCK, _row(block, kept))
     database.execute(_DROP_LOOSE, (block, block + SIZE - 1))
 

@@ -197,6 +197,8 @@ def must_hold_tournament(folder: Path) -> Path:
             missing = f"it holds no {FILE}"
         elif not path.stat().st_size:
             missing = f"its {FILE} is empty"
+        elif _beside(path, "-wal").is_symlink() or _beside(path, "-shm").is_symlink():
+            missing = f"its {FILE}-wal or {FILE}-shm is a link"  # and SQLite would write through it
         else:
             return path
     except OSError as error:
@@ -256,6 +258,8 @@ def _known_version(database: sqlite3.Connection, path: Path) -> int:
         )
     if found < 1:
         raise damaged(path, f"version {found}")
+    if (what := schema.strange(database)) is not None:
+        raise BadStore(f"{path} was not made by a referee: it has {what}")
     return found
 
 

@@ -13,6 +13,7 @@ database of the version before into the new one. The version is one more than th
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Sequence
 from typing import TypeAlias
@@ -20,6 +21,8 @@ from typing import TypeAlias
 from referee.store import first_tallies, tally
 from referee.store.blocks import BLOCK
 
+_PLAIN = re.compile(r"CREATE (TABLE|INDEX) ")
+"""How SQLite keeps the statements that made what a referee's databases have."""
 APPLICATION = 0x52_66_54_6E
 """`RfTn`, in the header of the file: tells a tournament from any other SQLite database."""
 
@@ -114,6 +117,23 @@ def version(database: sqlite3.Connection) -> int | None:
     if database.execute("PRAGMA application_id").fetchone() != (APPLICATION,):
         return None
     return int(database.execute("PRAGMA user_version").fetchone()[0])
+
+
+def strange(database: sqlite3.Connection) -> str | None:
+    """What a database has that no referee makes; None where there is nothing.
+
+    A file that somebody else made may have a view or a computed column where a table is due: what
+    stands there is worked out by whoever reads it, for as long as it likes. A trigger changes what
+    others write.
+    """
+    made = database.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL")
+    for name, statement in made.fetchall():
+        if not _PLAIN.match(str(statement)):
+            return f"{' '.join(str(statement).split()[:2])} {name}"
+        columns = database.execute("SELECT name FROM pragma_table_xinfo(?) WHERE hidden", (name,))
+        if (column := columns.fetchone()) is not None:
+            return f"the computed column {column[0]} of {name}"
+    return None
 
 
 def migrate(database: sqlite3.Connection, steps: Steps) -> None:

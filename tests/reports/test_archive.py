@@ -136,7 +136,7 @@ def test_notes_and_the_machine_are_nobodys_business(tmp_path: Path) -> None:
         store.set_value("spec", msgspec.json.encode(spec).decode())
         store.set_value("finished", "")
         store.commit()
-    make_archive(made, tmp_path / "public", Wish())
+    make_archive(made, tmp_path / "public", Wish(scripts=(str(script),)))
     public = tmp_path / "public"
     everything = b"".join(each.read_bytes() for each in public.rglob("*.json"))
     assert b"secret-place" not in everything
@@ -149,6 +149,26 @@ def test_notes_and_the_machine_are_nobodys_business(tmp_path: Path) -> None:
     private = tmp_path / "private"
     (_, record), *_ = read_records(lines_of_archive(private))
     assert record.notes == noted.notes
+
+
+def test_a_script_that_a_database_names_is_run_only_where_its_path_is_given(
+    tmp_path: Path,
+) -> None:
+    """Whoever archives a folder that somebody else made runs nothing of theirs."""
+    script = tmp_path / "theirs.py"
+    script.write_text(f"open({str(tmp_path / 'ran')!r}, 'w').close()")
+    made = make_real(tmp_path / "t", {("random", "highest"): games("underdog")})
+    with Store.open(made) as store:
+        spec = Spec(name="x", variants=("underdog", str(script)))
+        store.set_value("spec", msgspec.json.encode(spec).decode())
+        store.commit()
+    make_archive(made, tmp_path / "theirs", Wish())
+    facts = json.loads((tmp_path / "theirs/facts.json").read_bytes())
+    assert facts["variants"][1]["trouble"]
+    assert not (tmp_path / "ran").exists()
+    assert not (tmp_path / "theirs/variants/theirs.py").exists()
+    make_archive(made, tmp_path / "ours", Wish(scripts=(str(script),)))
+    assert (tmp_path / "ran").exists()
 
 
 def test_the_first_page_does_not_grow_with_the_games(made: Made) -> None:

@@ -281,6 +281,61 @@ def test_a_hostile_backup_writes_nothing_elsewhere(tmp_path: Path, case: str) ->
     assert (tmp_path / "outside").stat().st_nlink == 1
 
 
+@pytest.mark.parametrize("name", ["/elsewhere", "../../../elsewhere", ".."])
+def test_a_backup_does_not_say_where_games_are(tmp_path: Path, name: str) -> None:
+    """A season is a folder of the backup, whatever its database calls it."""
+    new_store(tmp_path / "elsewhere").close()
+    (tmp_path / "elsewhere/.lock").unlink()
+    with House.open(tmp_path / "data") as house:
+        house.seasons.start("{}", by="me")
+        place = str(tmp_path) + name if name.startswith("/") else name
+        with closing(sqlite3.connect(tmp_path / "data/house.db")) as database, database:
+            database.execute("UPDATE season SET name = ?", (place,))
+        back_up(house, tmp_path / "it.tar", keys=True)
+    with pytest.raises(Mistake):
+        restore(tmp_path / "it.tar", tmp_path / "again")
+    assert not (tmp_path / "elsewhere/.lock").exists()
+    assert not (tmp_path / "again").exists()
+
+
+@pytest.mark.parametrize(
+    "name", ["store.url", "tournament.db-journal", "tournament.db-wal", "tournament.db"]
+)
+def test_a_backup_has_nothing_beside_its_databases(tmp_path: Path, name: str) -> None:
+    """Neither a server that is asked for games, nor what SQLite would write back."""
+    data = tmp_path / "data"
+    with House.open(data) as house:
+        house.seasons.start("{}", by="me")
+        new_store(data / "seasons/1").close()
+        (data / "bots/1").mkdir(parents=True)
+        (data / "bots/1/store.url").write_text("a file of a bot")
+        back_up(house, tmp_path / "it.tar", keys=True)
+    restore(tmp_path / "it.tar", tmp_path / "again")
+    with tarfile.open(tmp_path / "it.tar") as tar:
+        tar.extractall(tmp_path / "theirs", filter="data")
+    strange = tmp_path / "theirs/seasons/1" / name
+    if strange.exists():
+        strange.rename(tmp_path / "theirs/bots/1/moved")
+        strange.symlink_to("../../bots/1/moved")
+    else:
+        strange.write_text("postgresql://localhost:1/nowhere#x")
+    hostile = tmp_path / "theirs.tar"
+    sums = tmp_path / "theirs/SHA256SUMS"
+    names = [
+        str(path.relative_to(tmp_path / "theirs"))
+        for path in (tmp_path / "theirs").rglob("*")
+        if path.is_file() and not path.is_symlink() and path != sums
+    ]
+    sums.write_bytes(
+        subprocess.check_output(["sha256sum", *sorted(names)], cwd=tmp_path / "theirs")
+    )
+    with tarfile.open(hostile, "w") as tar:
+        tar.add(tmp_path / "theirs", "")
+    with pytest.raises(Mistake, match=name):
+        restore(hostile, tmp_path / "never")
+    assert not (tmp_path / "never").exists()
+
+
 def test_an_absolute_name_is_refused(tmp_path: Path) -> None:
     path = _backup(tmp_path, _member(f"{tmp_path}/escaped"))
     with pytest.raises(Mistake, match=OUT):

@@ -81,6 +81,8 @@ class Wish(Struct, frozen=True, kw_only=True):
     season: str | None = None
     entrants: dict[int, Entrant] = {}
     """By the numbers of bots in the store."""
+    scripts: tuple[str, ...] = ()
+    """Paths of variants' scripts that may be run."""
 
 
 def make_archive(
@@ -139,7 +141,12 @@ class _Archive:
         source = source_of(store, logs={})
         spec = stored_spec(store)
         marks = msgspec.json.decode(store.value("variants") or "{}", type=dict[str, str])
-        rules, files = sources.sources_of(spec, marks)
+        rules, files = sources.sources_of(spec, marks, wish.scripts)
+        working = {
+            Path(text).name
+            for text, found in zip(spec.variants, rules, strict=True)
+            if is_path(text) and found.rules is not None
+        }
         for name, data in files.items():
             self._put(name, data)
         index = self._games(
@@ -148,11 +155,7 @@ class _Archive:
                 len(store.counts()),
                 private=wish.private,
                 words=wish.words,
-                scripts=[
-                    text
-                    for text, found in zip(spec.variants, rules, strict=True)
-                    if is_path(text) and found.rules is not None
-                ],
+                scripts=[script for script in wish.scripts if Path(script).name in working],
             ),
             source.standings.played,
         )

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from referee.mistake import Mistake
-from referee.rules.registry import AnyVariant, find_variant, is_path
+from referee.rules.registry import AnyVariant, BadVariant, find_variant, is_path
 from referee.rules.variant import Variant
 from referee.tournament.entries import variant_marks
 from referee.tournament.spec import Spec
@@ -33,18 +33,25 @@ class Source(Struct, frozen=True, kw_only=True):
     """Why it is not here, or not what it was."""
 
 
-def sources_of(spec: Spec, marks: Mapping[str, str]) -> tuple[list[Source], dict[str, bytes]]:
+def sources_of(
+    spec: Spec, marks: Mapping[str, str], scripts: Sequence[str]
+) -> tuple[list[Source], dict[str, bytes]]:
     """The source of each variant of a spec, and the files, by their place in the archive.
 
     `marks` is what the store noted when it began. A script that is gone or has changed since is
-    no reason to keep nothing: it is said in its place.
+    no reason to keep nothing: it is said in its place. A database is data, often somebody else's:
+    of the scripts that it names those alone are read and run that are in `scripts` as well.
     """
     found: list[Source] = []
     files: dict[str, bytes] = {}
+    own_scripts = {Path(script).name: script for script in scripts}
     for text in spec.variants:
         played = marks.get(text, "")
         try:
-            variant = find_variant(text)
+            here = own_scripts.get(Path(text).name) if is_path(text) else text
+            if here is None:
+                raise BadVariant("the path of a script is yours to give, by --variant")
+            variant = find_variant(here)
             own = {f"{FOLDER}/{path.name}": path.read_bytes() for path in _files(variant)}
         except (Mistake, OSError) as error:
             name = Path(text).stem if is_path(text) else text
@@ -58,7 +65,7 @@ def sources_of(spec: Spec, marks: Mapping[str, str]) -> tuple[list[Source], dict
                 rules=variant.rules,
                 files={name: hashlib.sha256(data).hexdigest() for name, data in own.items()},
                 played=played,
-                trouble="" if played in ("", _mark(spec, text)) else "it has changed since",
+                trouble="" if played in ("", _mark(spec, here)) else "it has changed since",
             )
         )
     return found, files

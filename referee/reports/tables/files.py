@@ -41,7 +41,9 @@ def write_whole(folder: Path, files: Mapping[str, bytes]) -> list[Path]:
             # Of this process: two that write at once do not write into one file.
             other = folder / f".{name}.{os.getpid()}.part"
             waiting.append((other, folder / name))
-            with other.open("wb") as file:
+            # It may be there, of a process that was killed; a link there is not followed.
+            other.unlink(missing_ok=True)
+            with other.open("xb") as file:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())

@@ -21,7 +21,7 @@ from typing import Any
 from referee.store.connect import sync_folder
 from referee.store.house import schema
 from referee.store.house.mistakes import BadHouse, HouseFull, HouseRefused
-from referee.store.schema import Steps, migrate, newest
+from referee.store.schema import Steps, migrate, newest, strange
 from referee.store.trouble import DISK, HELD, result_code
 
 FILE = "house.db"
@@ -237,6 +237,8 @@ def _bring_up_to_date(database: sqlite3.Connection, path: Path, steps: Steps) ->
         )
     if found < 1:
         raise BadHouse(f"{path} is damaged (version {found}); restore a copy of it")
+    if (what := strange(database)) is not None:
+        raise BadHouse(f"{path} was not made by a referee: it has {what}")
     if found < newest(steps):
         migrate(database, steps)
 

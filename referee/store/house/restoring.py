@@ -14,12 +14,17 @@ from referee.bots.unpacking.open_folder import open_folder
 from referee.bots.unpacking.tree import BadArchive, Kind, Tree, shown
 from referee.store import connect
 from referee.store.database import Store
+from referee.store.house import books
 from referee.store.house.copying import SUMS, listed
 from referee.store.house.house import House
 from referee.store.house.mistakes import Conflict, HouseMistake, HouseRefused
+from referee.store.house.seasons import FOLDER as SEASONS
+from referee.store.house.tournaments import FOLDER as TOURNAMENTS
 from referee.store.leftovers import part_of
+from referee.store.postgres.address import ADDRESS
 
 PIECE = 1024 * 1024
+_BESIDE = ("-journal", "-wal", "-shm")
 MOST_LEVELS = 200
 """Of folders within one another: those of a bot, and what they lie in."""
 
@@ -40,6 +45,7 @@ def restore(path: Path, data: Path) -> dict[str, int]:
             with tarfile.open(path, "r:") as tar:
                 unpacked = _Unpacked(tar, new.absolute())
             _check_sums(path, unpacked)
+            _must_be_plain(new)
         except BadArchive as bad:
             raise HouseMistake(f"{path} is no backup: {bad}") from None
         except (tarfile.TarError, EOFError, ValueError, OverflowError, RecursionError) as error:
@@ -125,6 +131,26 @@ def _check_sums(path: Path, unpacked: _Unpacked) -> None:
 
 def _lines(text: bytes) -> set[bytes]:
     return set(text.split(b"\n"))
+
+
+def _must_be_plain(folder: Path) -> None:
+    """That its databases are files, and nothing beside them says otherwise: SQLite believes what it
+    finds there, and a store looks for its games on the server that is named. Raises BadArchive.
+    """
+    for place in (
+        folder,
+        folder / SEASONS,
+        *folder.glob(f"{SEASONS}/*"),
+        folder / TOURNAMENTS,
+        *folder.glob(f"{TOURNAMENTS}/*"),
+    ):
+        ours = (place / connect.FILE, place / books.FILE)
+        beside = [Path(f"{each}{ending}") for each in ours for ending in _BESIDE]
+        links = [each for each in (place, *ours) if each.is_symlink()]
+        for each in (*links, place / ADDRESS, *beside):
+            if os.path.lexists(each):
+                name = each.relative_to(folder)
+                raise BadArchive(f"{shown(str(name))} in it is part of none")
 
 
 def _opened(folder: Path) -> dict[str, int]:

@@ -57,8 +57,9 @@ class Seasons:
         return None if found is None else _row(found)
 
     def folder(self, season: SeasonRow) -> Path:
-        """Where its games are, or will be."""
-        return self._books.data / FOLDER / season.name
+        """Where its games are, or will be. Raises HouseMistake where the name is no season's: a
+        database that somebody else made is not to say which folders are written to."""
+        return self._books.data / FOLDER / must_be_season_name(season.name)
 
     def frozen(self, season: SeasonRow) -> str | None:
         """The standings that were frozen, as JSON; None where none were. Beside what `freeze` was

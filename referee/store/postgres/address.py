@@ -140,7 +140,8 @@ def write_address(folder: Path, address: Address) -> None:
     path = folder / ADDRESS
     new = folder / f"{ADDRESS}.new"
     try:
-        with new.open("w", encoding="utf-8") as file:
+        new.unlink(missing_ok=True)
+        with new.open("x", encoding="utf-8") as file:
             file.write(f"{address}\n")
             file.flush()
             os.fsync(file.fileno())

@@ -57,6 +57,7 @@ _SETTINGS = (
     ("transaction_timeout", "0", 170000),
     ("default_transaction_read_only", "off", 0),
     ("default_transaction_isolation", "'read committed'", 0),
+    ("row_security", "off", 0),
     ("jit", "off", 110000),
     ("tcp_keepalives_idle", "30", 0),
     ("tcp_keepalives_interval", "10", 0),
@@ -78,6 +79,13 @@ _HOLDER = """SELECT application_name, to_char(backend_start AT TIME ZONE 'UTC',
         'YYYY-MM-DD HH24:MI:SS "UTC"') FROM pg_locks JOIN pg_stat_activity USING (pid)
     WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND classid = %s AND objid = %s
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"""
+_STRANGE = """SELECT relname FROM pg_class WHERE relnamespace = %s::regnamespace
+    AND relname = ANY(%s) AND (relkind <> 'r' OR relrowsecurity OR relhasrules OR relhassubclass
+    OR EXISTS (SELECT FROM pg_index WHERE indrelid = pg_class.oid
+        AND (indexprs IS NOT NULL OR indpred IS NOT NULL)))"""
+"""Tables that have the server run what their owner wrote, with the rights of whoever reads them."""
+_TABLES = (*schema.SMALL, "record", "block")
+_LISTED_TABLES = ("value", "tally", "pairing")
 _LISTED = """SELECT (SELECT text FROM value WHERE key = 'started'),
     (SELECT text FROM value WHERE key = 'finished'),
     (SELECT coalesce(sum(played), 0)::bigint FROM tally),
@@ -154,12 +162,18 @@ class InDatabase:
             with self._explained(connection):
                 if writing:
                     _lock(connection, address)
+                _must_be_there(connection, address)
+                _go_to(connection, address.name)
+                with connection.transaction():
+                    _must_be_tables(connection, address, (MARK,))
+                    found = _version(connection, address)
+                if writing:
+                    with connection.transaction():
+                        _must_be_tables(connection, address, _TABLES)
                 else:
                     connection.patience_s = LONG_ANSWER_S
                     connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-                _must_be_there(connection, address)
-                _go_to(connection, address.name)
-                found = _version(connection, address)
+                    _must_be_tables(connection, address, _TABLES)
                 if found < schema.newest(schema.STEPS):
                     _bring_up_to_date(connection, address, found, writing=writing)
             return Link(connection, str(address), address.name)
@@ -180,15 +194,18 @@ def tournaments(address: Address) -> list[Listed]:
     listed = []
     with _session(address) as connection:
         try:
-            connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             for name in _names(connection):
+                one = Address(address.url, name)
                 # One that is not as it should be is no reason to hide the others.
-                with contextlib.suppress(psycopg.ProgrammingError), connection.transaction():
+                passed_over = contextlib.suppress(psycopg.ProgrammingError, BadStore)
+                with passed_over, connection.transaction():
+                    connection.execute("SET TRANSACTION READ ONLY")
                     _go_to(connection, name)
+                    _must_be_tables(connection, one, _LISTED_TABLES)
                     row = connection.execute(_LISTED).fetchone()
                     assert row is not None
-                    place = str(Address(address.url, name))
-                    listed.append(Listed(name, place, row[0] or "", row[1] or "", row[2], row[3]))
+                    told = row[0] or "", row[1] or "", row[2], row[3]
+                    listed.append(Listed(name, str(one), *told))
         except psycopg.Error as error:
             raise connection.explained(error, address.url, writing=False) from error
     return listed
@@ -282,6 +299,21 @@ def _must_be_there(connection: Connection, address: Address) -> None:
         raise BadStore(f"{address.url} holds no tournament {typed(address.name)}{there}")
     if found == (None,):
         raise BadStore(f"{address} is not a tournament, but of another program")
+
+
+def _must_be_tables(connection: Connection, address: Address, names: Sequence[str]) -> None:
+    """That these are plain tables, and stay so until the transaction ends. Raises BadStore.
+
+    Whoever may create schemas could have a view among them, and a function of theirs would run
+    with the rights of whoever reads it. They are locked first: what the catalogue says is then
+    true, if it is looked at now. No question may come before in this transaction.
+    """
+    places = sql.SQL(", ").join(sql.Identifier(address.name, name) for name in names)
+    connection.execute(sql.SQL("LOCK TABLE {} IN ACCESS SHARE MODE").format(places))
+    quoted = sql.Identifier(address.name).as_string(connection)
+    strange = connection.execute(_STRANGE, (quoted, list(names))).fetchone()
+    if strange is not None:
+        raise BadStore(f"{address} was not made by a referee: {strange[0]} is no plain table")
 
 
 def _must_take_text(connection: Connection, address: Address) -> None:
