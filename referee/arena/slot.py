@@ -201,7 +201,7 @@ class Slot:
             self._board.send_later(player, data[sent:])
         if not self._parallel:
             self._listen(player)
-        if player.answered_ns > asked_ns:
+        if player.link is not None and player.answered_ns > asked_ns:
             player.thought_ns += player.answered_ns - asked_ns
         if self._freeze:
             player.rest(counted=self.games.alone)

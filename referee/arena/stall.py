@@ -27,19 +27,19 @@ TOLERANCE_MS = 10
 TOLERANCE_NS = TOLERANCE_MS * NS_PER_MS
 LATE_NS = SLICE_MS * NS_PER_MS + TOLERANCE_NS
 FEW = 8
-"""Stalls that the other bot should have had too before their lack tells anything."""
+"""Fewer stalls than this tell nothing of a bot, nor does their lack of its opponent."""
 
 
 def tells_against(stalls: int, thought_ns: int, others: int, others_thought_ns: int) -> bool:
     """Whether a bot's stalls are its own doing, by how seldom its opponent had any.
 
     A host stands still at any moment, so stalls are shared out by the time that each bot thinks.
-    They count against a bot where its opponent should have had eight or more by that, and had at
-    most an eighth of them. An opponent that answers at once thinks for no time, so that it never
-    tells against one that thinks long.
+    They count against a bot where it had eight or more, its opponent should have had eight or more
+    by that, and had at most an eighth of them. An opponent that answers at once thinks for no time,
+    so that it never tells against one that thinks long.
     """
     expected = stalls * others_thought_ns / max(1, thought_ns)
-    return expected >= FEW and others * FEW <= expected
+    return min(stalls, expected) >= FEW and others * FEW <= expected
 
 
 class StallWatch:

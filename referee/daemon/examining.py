@@ -8,10 +8,6 @@ standard input ends, whoever asked is gone, and this process ends with all that 
 from __future__ import annotations
 
 import os
-import resource
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,7 +21,6 @@ from referee.bots.cache import forget_content, of_content, readable_cache
 from referee.bots.confinement import Confinement
 from referee.bots.confinement.identity import servant
 from referee.bots.confinement.levels import Level
-from referee.bots.confinement.limits import GIB, show_size
 from referee.bots.contents import hash_folder, remove, room_of
 from referee.bots.manifest import BadBot, Bot, read_bot
 from referee.bots.manifest_text import MANIFEST
@@ -41,9 +36,6 @@ from referee.workshop.check.run import check_bot
 from referee.workshop.check.sitting import Terms
 
 UNPACKED_BYTES = 200_000_000
-UNPACK_S = 60
-UNPACK_MEMORY = 1 * GIB
-"""Of the process that unpacks, all in all."""
 LINE = 500
 """Characters of a quoted line that are kept."""
 
@@ -134,8 +126,7 @@ def _finding(request: Request, say: Any) -> Finding:
 
 def _examine(request: Request, say: Any) -> Finding:
     data = Path(request.data)
-    with _bounded():
-        bot = unpacked(Path(request.archive), data, request.version).renamed(request.name)
+    bot = unpacked(Path(request.archive), data, request.version).renamed(request.name)
     cache = (data / CACHE).resolve()
     built(bot, request.confinement, cache=cache, limit_ms=request.build_ms)
     room = _room(request, bot)
@@ -154,30 +145,6 @@ def _examine(request: Request, say: Any) -> Finding:
     if bot.variants is None and set(report.variants) < set(all_variants()):
         bot = replace(bot, variants=tuple(report.variants))
     return Passed(definition_of(bot, data), told(report), room)
-
-
-@contextmanager
-def _bounded() -> Iterator[None]:
-    """While what a stranger sent is read: so long and no longer. Raises BadArchive.
-
-    What is started afterwards, builds and bots, has limits of its own.
-    """
-
-    def too_slow(*_: object) -> None:
-        raise BadArchive(f"it takes longer than {UNPACK_S} s")
-
-    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    most = UNPACK_MEMORY if hard == resource.RLIM_INFINITY else min(UNPACK_MEMORY, hard)
-    signal.signal(signal.SIGALRM, too_slow)
-    resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
-    signal.alarm(UNPACK_S)
-    try:
-        yield
-    except MemoryError:
-        raise BadArchive(f"it takes more memory than {show_size(UNPACK_MEMORY)}") from None
-    finally:
-        signal.alarm(0)
-        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 
 
 def unpacked(archive: Path, data: Path, version: int) -> Bot:

@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-import gzip
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import msgspec
-
-from referee.bots.confinement import UNCONFINED
-from referee.clock import Clock
-from referee.daemon.child import PACKAGES
-from referee.daemon.examining import Rejected, Request
 from referee.store.house import House
 from tests.daemon.serving import WEB, Daemon, processes_of, serving
 from tests.web import hostile_uploads
@@ -52,37 +43,6 @@ def test_uploads_that_would_stop_others(tmp_path: Path) -> None:
         with daemon.house() as house:
             assert house.submissions.waiting() == []
         assert daemon.stop() == 0, daemon.said
-
-
-def test_an_archive_that_takes_too_long_to_unpack_is_rejected(tmp_path: Path) -> None:
-    """The upload was taken; the process that checks it unpacks it once more."""
-    archive = tmp_path / "1.tar"
-    archive.write_bytes(gzip.decompress(hostile_uploads.records_in_headers(30, 170_000)))
-    request = Request(
-        data=str(tmp_path),
-        version=1,
-        name="records",
-        archive=str(archive),
-        confinement=UNCONFINED,
-        clock=Clock(move_ms=1000),
-        build_ms=1000,
-        size=1,
-        allowance=None,
-        in_use=(),
-    )
-    program = "from referee.daemon import examining as it; it.UNPACK_S = 1; it.main()"
-    with subprocess.Popen(
-        [sys.executable, "-c", program],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env={"PYTHONPATH": str(PACKAGES)},
-    ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.write(msgspec.json.encode(request, enc_hook=str) + b"\n")
-        process.stdin.flush()  # It ends when its standard input does.
-        finding = msgspec.json.decode(process.stdout.readline(), type=Rejected)
-    assert "takes longer" in finding.told
 
 
 def _pages(daemon: Daemon) -> int:

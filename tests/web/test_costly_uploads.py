@@ -49,7 +49,7 @@ def test_an_upload_that_takes_too_much_processor_time(own: Contest) -> None:
         costly = hostile_uploads.records_in_headers()
         sender = threading.Thread(target=lambda: replies.append(submit(web, costly, own.reds)))
         sender.start()
-        wait_for(lambda: processes_of(web.process.pid), "the process that unpacks")
+        wait_for(lambda: processes_of(web.process.pid), "an unpacker")
         while sender.is_alive():
             assert web.get("/healthz").status == 200
             sender.join(0.1)
