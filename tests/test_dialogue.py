@@ -70,7 +70,7 @@ def test_it_is_what_was_sent(variant: str, tmp_path: Path) -> None:
 def test_a_fault(how: str, variant: str, tmp_path: Path) -> None:
     """In a round that both play at once, and in a game in turn."""
     terms = {"time": "1s"} if how == "timeout" else {}
-    records = played(tmp_path, how, variant=variant, games=2, **terms)
+    records = played(tmp_path, how, 2, variant=variant, games=2, **terms)
     for record in records:
         assert record.ending == how
         for seat in (0, 1):
