@@ -15,12 +15,14 @@ import fcntl
 import os
 import signal
 
+from .kin import family
 from .starting import prctl
+from .still import ThreadsLook, comes_to_rest, stat
 
 CLONE_NEWPID, CLONE_NEWUSER = 0x20000000, 0x10000000
 NS_GET_USERNS = 0xB701
 PR_SET_DUMPABLE = 4
-STOP, GO_ON = b"s", b"c"
+STOP, GO_ON, RUNS_ON = b"s", b"c", b"r"
 
 
 def start_stopper(bot: int, orders: int) -> int:
@@ -70,17 +72,30 @@ def join(space: int, kind: int) -> None:
 
 
 def serve(bot: int, orders: int) -> None:
-    """Stop and let go on as ordered, until nobody orders any more."""
+    """Stop and let go on as ordered, until nobody orders any more. A stop is answered once nothing
+    runs, or with RUNS_ON."""
     # kill(-1) in the wrong namespace would reach the whole machine.
     if identity("self") != identity(bot) or os.getpid() == 1 or os.getppid() != 0:
         os._exit(1)
     os.closerange(0, orders)
     os.closerange(orders + 1, 1024)
+    first = int(stat(str(bot))[1])
+
+    def stop() -> list[int]:
+        signal_all(signal.SIGSTOP)
+        return family(first)[1:]
+
     while word := os.read(orders, 1):
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(-1, signal.SIGSTOP if word == STOP else signal.SIGCONT)
         if word == STOP:
-            os.write(orders, word)
+            os.write(orders, STOP if comes_to_rest(ThreadsLook(stop)) else RUNS_ON)
+        else:
+            signal_all(signal.SIGCONT)
+
+
+def signal_all(number: signal.Signals) -> None:
+    """But for this process and the first of the namespace, which is bubblewrap's."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(-1, number)
 
 
 def identity(pid: int | str) -> int:
