@@ -136,6 +136,13 @@ def stopped(pids: list[int]) -> bool:
     return True
 
 
+def heard(process: BotProcess) -> str:
+    try:
+        return os.read(process.stdout, 1000).decode()
+    except BlockingIOError:
+        return ""
+
+
 def in_namespace_of(bot: int) -> list[int]:
     """Every process in the bot's PID namespace but its first, which is bubblewrap's, and ours."""
     space = Path(f"/proc/{bot}/ns/pid").readlink()
@@ -215,6 +222,42 @@ def test_whoever_goes_on_within_the_kernel_is_ended(
 
     try:
         assert wait_for(process.how_it_ended, "its end", meanwhile=one_turn) == RAN_ON
+    finally:
+        process.close()
+
+
+@walls
+def test_the_stopper_tells_nothing(tmp_path: Path) -> None:
+    """Its command line is the keeper's, with the log's path, which names the opponent."""
+    look = """
+for name in os.listdir("/proc"):
+    if name.isdigit() and name not in ("1", str(os.getpid())):
+        with open(f"/proc/{name}/cmdline", "rb") as file:
+            print(name, file.read().strip(bytes(1)), flush=True)
+"""
+    process = started(tmp_path, look)
+    try:
+        said = wait_for(lambda: heard(process), "what it sees")
+        assert len(said.split()) == 2
+        assert said.endswith("b''\n")
+    finally:
+        process.close()
+
+
+@walls
+def test_a_bot_sets_no_limits_of_other_processes(tmp_path: Path) -> None:
+    """Process 1 is bubblewrap's, and its user the bot's, as that of the stopper can be."""
+    attempt = """
+import resource
+resource.prlimit(0, resource.RLIMIT_NOFILE, resource.prlimit(0, resource.RLIMIT_NOFILE))
+try:
+    resource.prlimit(1, resource.RLIMIT_NOFILE, (0, 0))
+except PermissionError:
+    print("refused", flush=True)
+"""
+    process = started(tmp_path, attempt)
+    try:
+        assert wait_for(lambda: heard(process), "its word") == "refused\n"
     finally:
         process.close()
 

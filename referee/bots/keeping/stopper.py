@@ -22,6 +22,8 @@ from .still import ThreadsLook, comes_to_rest, stat
 CLONE_NEWPID, CLONE_NEWUSER = 0x20000000, 0x10000000
 NS_GET_USERNS = 0xB701
 PR_SET_DUMPABLE = 4
+ARGUMENTS = slice(45, 47)
+"""Where a process's command line is in its memory, as the kernel tells after its name."""
 STOP, GO_ON, RUNS_ON = b"s", b"c", b"r"
 
 
@@ -33,6 +35,7 @@ def start_stopper(bot: int, orders: int) -> int:
         try:
             # Else a bot of the same user could go by way of /proc/PID/root into our file system.
             prctl(PR_SET_DUMPABLE, 0)
+            hide_command_line()
             enter(bot)
             pid = os.fork()
             if pid == 0:
@@ -52,6 +55,12 @@ def start_stopper(bot: int, orders: int) -> int:
     if said < 0:
         raise OSError(-said, os.strerror(-said), "the bot's PID namespace")
     return said
+
+
+def hide_command_line() -> None:
+    """It tells where the bot's log is, and so against whom it plays. Everybody may read it."""
+    start, end = map(int, stat("self")[ARGUMENTS])
+    ctypes.memset(start, 0, end - start)
 
 
 def enter(bot: int) -> None:
@@ -77,6 +86,8 @@ def serve(bot: int, orders: int) -> None:
     # kill(-1) in the wrong namespace would reach the whole machine.
     if identity("self") != identity(bot) or os.getpid() == 1 or os.getppid() != 0:
         os._exit(1)
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     os.closerange(0, orders)
     os.closerange(orders + 1, 1024)
     first = int(stat(str(bot))[1])
