@@ -389,7 +389,9 @@ class Slot:
     def _look_at_the_other(self, player: Player, at_ns: int) -> int:
         """While this player thinks, the other one has to stand still. When to look again, in
         milliseconds: less often the longer it takes."""
+        before_ns = self._now_ns()
         self.players[1 - player.index].look_at_rest()
+        self._excuse(self._now_ns() - before_ns)
         return max(LOOK_MS, (at_ns - player.since_ns) // NS_PER_MS)
 
     def _woke_late(self, at_ns: int, wait_ms: int) -> None:

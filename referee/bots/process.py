@@ -20,6 +20,7 @@ from pathlib import Path
 from referee.bots.confinement.cgroups import OpenGroup
 from referee.bots.confinement.guard import Guard, NotConfined
 from referee.bots.keeping.log import OWN_STDERR
+from referee.bots.keeping.still import PATIENCE_S, ThreadsLook, comes_to_rest
 from referee.bots.stopper import Stopper
 from referee.links.endpoint import LocalEndpoint
 
@@ -35,6 +36,7 @@ OUTSIDE = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
 OUT_OF_MEMORY = "ran out of memory and was killed"
 TOO_MANY_FILES = "made more files than its limit on disk allows and was killed"
 
+RAN_ON = "went on within the kernel after it was stopped between its turns, and was killed"
 NO_STOPPER = "ended the process that stops it between its turns, and was killed"
 OUT_OF_CPU = "used up the seconds of processor time that its limit cpu gives and was killed"
 EXCEEDED = {
@@ -132,6 +134,7 @@ class BotProcess:
         self._group_path = guard.group if guard is not None else ""
         self._group: OpenGroup | None = None
         self._held = False
+        self._ran_on = False
         self.pid: int | None = None
         self.cpu_clock: Callable[[], int] = no_cpu_time
         """CPU time of the bot so far, in nanoseconds: of all its processes where it has a control
@@ -173,6 +176,8 @@ class BotProcess:
         status = self.exit_status(within_s)
         if status is None:
             return None
+        if self._ran_on:
+            return RAN_ON
         for word, told in EXCEEDED.items():
             if self._line_of(word):
                 return told
@@ -190,23 +195,37 @@ class BotProcess:
         a control group or a stopper."""
         if self.pid is not None:
             self._held = True
-            self._stand_still(signal.SIGSTOP)
+            # A bot that has ended needs no stopping, and how it ended is found out elsewhere.
+            with contextlib.suppress(OSError):
+                if not self._stop():
+                    self._ran_on = True
+                    os.kill(self.pid, signal.SIGKILL)
+                    self.exit_status(PATIENCE_S)
 
     def release(self) -> None:
         """Let it go on."""
         if self._held:
             self._held = False
-            self._stand_still(signal.SIGCONT)
+            with contextlib.suppress(OSError):
+                if self._group is not None:
+                    self._group.thaw()
+                elif self.stopper is not None:
+                    self.stopper.let_go_on()
+                elif self.pid is not None:
+                    os.kill(self.pid, signal.SIGCONT)
 
-    def _stand_still(self, stop: signal.Signals) -> None:
-        # A bot that has ended needs no stopping, and how it ended is found out elsewhere.
-        with contextlib.suppress(OSError):
-            if self._group is not None:
-                self._group.freeze(still=stop is signal.SIGSTOP)
-            elif self.stopper is not None:
-                self.stopper.order(stop)
-            elif self.pid is not None:
-                os.kill(self.pid, stop)
+    def _stop(self) -> bool:
+        """Whether it came to rest."""
+        if self._group is not None:
+            return self._group.freeze()
+        if self.stopper is not None:
+            return self.stopper.stop()
+        return comes_to_rest(ThreadsLook(self._stop_the_one))
+
+    def _stop_the_one(self) -> list[int]:
+        assert self.pid is not None
+        os.kill(self.pid, signal.SIGSTOP)
+        return [self.pid]
 
     def close(self) -> None:
         """End the bot, if it has not ended, with its whole process tree, and its keeper."""

@@ -10,11 +10,10 @@ import socket
 import time
 from pathlib import Path
 
+from referee.bots.keeping.still import PATIENCE_S
 from referee.bots.keeping.stopper import GO_ON, STOP
 
 LOOK_MS = 50
-PATIENCE_S = 10.0
-"""A stopper needs a tenth of a millisecond; on a host that stands still, much longer."""
 
 
 class Stopper:
@@ -28,27 +27,30 @@ class Stopper:
         """The descriptor for the keeper. Whoever passes it on closes it."""
         return self._theirs.detach()
 
-    def order(self, what: signal.Signals) -> None:
-        """SIGSTOP, which is waited for, or SIGCONT. Raises OSError where the stopper has ended."""
-        self._ours.send(STOP if what is signal.SIGSTOP else GO_ON)
-        if what is signal.SIGSTOP:
-            self._await_stop()
+    def stop(self) -> bool:
+        """Whether all of them stand still then. Raises OSError where the stopper has ended."""
+        self._ours.send(STOP)
+        return self._await_stop()
+
+    def let_go_on(self) -> None:
+        """Raises OSError where the stopper has ended."""
+        self._ours.send(GO_ON)
 
     def close(self) -> None:
         self._ours.close()
 
-    def _await_stop(self) -> None:
+    def _await_stop(self) -> bool:
         """A bot that has stopped its stopper has harmed it: the keeper sees it end, and the bot
         loses by that."""
         poll = select.poll()
         poll.register(self._ours, select.POLLIN)
-        give_up = time.monotonic() + PATIENCE_S
+        give_up = time.monotonic() + 2 * PATIENCE_S
         while not poll.poll(LOOK_MS):
             if time.monotonic() > give_up or self._is_stopped():
                 with contextlib.suppress(OSError):
                     os.kill(self.pid, signal.SIGKILL)
-                return
-        self._ours.recv(1)
+                return True
+        return self._ours.recv(1) in (STOP, b"")
 
     def _is_stopped(self) -> bool:
         try:

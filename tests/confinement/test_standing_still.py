@@ -12,7 +12,7 @@ from referee.bots.building import built
 from referee.bots.confinement import Confinement
 from referee.bots.confinement.levels import Level
 from referee.bots.manifest import Bot, read_bot
-from referee.bots.process import NO_STOPPER, BotProcess
+from referee.bots.process import NO_STOPPER, RAN_ON, BotProcess
 from referee.bots.starting import start_bot
 from referee.match import play_match
 from referee.record import Record
@@ -47,6 +47,22 @@ for _ in range(10):
     if os.fork() == 0:
         hop()
 """
+COPIERS = """
+import ctypes, threading
+mmap = ctypes.CDLL(None).mmap
+mmap.restype, mmap.argtypes = ctypes.c_void_p, [ctypes.c_void_p, *[ctypes.c_long] * 5]
+READ, PRIVATE_ANONYMOUS_UNRESERVED = 1, 0x4022
+zeros = mmap(None, 2 << 30, READ, PRIVATE_ANONYMOUS_UNRESERVED, -1, 0)
+memory, page = os.open("/proc/self/mem", os.O_RDONLY), bytearray(1 << 20)
+begin, began = os.pipe()
+def copy():
+    os.read(begin, 1)
+    while True:
+        os.preadv(memory, [page] * 1000, zeros)
+"""
+"""One call copies a gigabyte within the bot's own memory, and the kernel does not look up."""
+IN_THREADS = "for _ in range(60): threading.Thread(target=copy, daemon=True).start()"
+IN_CHILDREN = "for _ in range(35): os.fork() or copy()"
 USED = """
 if not hasattr(told, "used"):
     told.used = None
@@ -120,6 +136,13 @@ def stopped(pids: list[int]) -> bool:
     return True
 
 
+def heard(process: BotProcess) -> str:
+    try:
+        return os.read(process.stdout, 1000).decode()
+    except BlockingIOError:
+        return ""
+
+
 def in_namespace_of(bot: int) -> list[int]:
     """Every process in the bot's PID namespace but its first, which is bubblewrap's, and ours."""
     space = Path(f"/proc/{bot}/ns/pid").readlink()
@@ -135,10 +158,10 @@ def in_namespace_of(bot: int) -> list[int]:
     return [pid for pid in found if pid != first]
 
 
-def started(tmp_path: Path, trouble: str) -> BotProcess:
-    """A confined bot of up to 40 processes that makes trouble from its first moment on."""
+def started(tmp_path: Path, trouble: str, processes: int = 40) -> BotProcess:
+    """A confined bot of so many processes that makes trouble from its first moment on."""
     folder = tmp_path / "many"
-    a_bot(folder, "return ''", processes=40)
+    a_bot(folder, "return ''", processes=processes)
     code = (folder / "bot.py").read_text()
     (folder / "bot.py").write_text(f"import os, sys\n{trouble}\n{code}")
     frozen = Confinement(level=Level.STANDARD, freeze=True)
@@ -178,6 +201,63 @@ def test_whoever_harms_its_stopper_is_ended(tmp_path: Path, harm: signal.Signals
         os.kill(process.stopper.pid, harm)
         process.hold()
         assert process.how_it_ended(60) == NO_STOPPER
+    finally:
+        process.close()
+
+
+@walls
+@pytest.mark.parametrize(
+    ("processes", "many"), [(1, IN_THREADS), (40, IN_CHILDREN)], ids=["threads", "children"]
+)
+def test_whoever_goes_on_within_the_kernel_is_ended(
+    tmp_path: Path, processes: int, many: str
+) -> None:
+    """A stop takes effect where a thread leaves the kernel, and the other bot would share its core
+    with dozens of threads until then."""
+    process = started(tmp_path, f"{COPIERS}\n{many}\nos.write(began, bytes(60))", processes)
+
+    def one_turn() -> None:
+        process.hold()
+        process.release()
+
+    try:
+        assert wait_for(process.how_it_ended, "its end", meanwhile=one_turn) == RAN_ON
+    finally:
+        process.close()
+
+
+@walls
+def test_the_stopper_tells_nothing(tmp_path: Path) -> None:
+    """Its command line is the keeper's, with the log's path, which names the opponent."""
+    look = """
+for name in os.listdir("/proc"):
+    if name.isdigit() and name not in ("1", str(os.getpid())):
+        with open(f"/proc/{name}/cmdline", "rb") as file:
+            print(name, file.read().strip(bytes(1)), flush=True)
+"""
+    process = started(tmp_path, look)
+    try:
+        said = wait_for(lambda: heard(process), "what it sees")
+        assert len(said.split()) == 2
+        assert said.endswith("b''\n")
+    finally:
+        process.close()
+
+
+@walls
+def test_a_bot_sets_no_limits_of_other_processes(tmp_path: Path) -> None:
+    """Process 1 is bubblewrap's, and its user the bot's, as that of the stopper can be."""
+    attempt = """
+import resource
+resource.prlimit(0, resource.RLIMIT_NOFILE, resource.prlimit(0, resource.RLIMIT_NOFILE))
+try:
+    resource.prlimit(1, resource.RLIMIT_NOFILE, (0, 0))
+except PermissionError:
+    print("refused", flush=True)
+"""
+    process = started(tmp_path, attempt)
+    try:
+        assert wait_for(lambda: heard(process), "its word") == "refused\n"
     finally:
         process.close()
 

@@ -126,6 +126,7 @@ LOOKED_INTO: Mapping[str, tuple[int, int]] = {
     "fcntl": (72, 25),
     "mmap": (9, 222),
     "prctl": (157, 167),
+    "prlimit64": (302, 261),
     "setsockopt": (54, 208),
     "socket": (41, 198),
     "socketpair": (53, 199),

@@ -20,6 +20,8 @@ import subprocess
 from itertools import count
 from pathlib import Path
 
+from referee.bots.keeping.still import comes_to_rest
+
 MAIN = "referee-main"
 BOT = "referee-bot-"
 CONTROLLERS = ("memory", "pids")
@@ -101,6 +103,7 @@ class OpenGroup:
         """Raises OSError where it is gone."""
         with contextlib.ExitStack() as opened:
             self._cpu = _opened(opened, f"{path}/cpu.stat", os.O_RDONLY)
+            self._events = _opened(opened, f"{path}/cgroup.events", os.O_RDONLY)
             self._freeze = _opened(opened, f"{path}/cgroup.freeze", os.O_WRONLY)
             self.close = opened.pop_all().close
 
@@ -109,9 +112,19 @@ class OpenGroup:
         # usage_usec 1234, and lines that are not asked for
         return int(os.pread(self._cpu, 64, 0).split(maxsplit=2)[1]) * 1000
 
-    def freeze(self, *, still: bool) -> None:
+    def freeze(self) -> bool:
+        """Wait until nothing runs; False where the bot goes on for too long. Raises OSError once it
+        is gone."""
+        os.pwrite(self._freeze, b"1", 0)
+        return comes_to_rest(self._look)
+
+    def _look(self) -> tuple[bool, int]:
+        # populated 1, frozen 1
+        return b"frozen 1" in os.pread(self._events, 64, 0), self.cpu_ns()
+
+    def thaw(self) -> None:
         """Raises OSError once it is gone."""
-        os.pwrite(self._freeze, b"1" if still else b"0", 0)
+        os.pwrite(self._freeze, b"0", 0)
 
 
 def _opened(stack: contextlib.ExitStack, path: str, flags: int) -> int:

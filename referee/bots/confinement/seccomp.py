@@ -115,6 +115,7 @@ def seccomp_filter(*, one_process: bool, count_memory: bool, build: bool = False
     program += _if_call(call["clone"], _clone_rules(one_process=one_process))
     program += _if_call(call["close_range"], _one_table_of_files())
     program += _if_call(call["prctl"], _process_options())
+    program += _if_call(call["prlimit64"], _own_limits())
     program += _if_call(call["socket"], _known_sockets())
     program += _if_call(call["socketpair"], _known_sockets())
     program += _if_call(call["setsockopt"], _socket_options(count_memory=count_memory))
@@ -195,6 +196,11 @@ def _process_options() -> Program:
         (IF_AT_LEAST, 0, 1, FIRST_UNKNOWN_OPTION),
         _refuse(errno.EINVAL),
     ]
+
+
+def _own_limits() -> Program:
+    """Where the referee is not root, the process that stops a bot has the bot's user."""
+    return [_argument(0), *_refuse_others([0], errno.EPERM)]
 
 
 def _no_uncounted_maps() -> Program:

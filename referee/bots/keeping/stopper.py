@@ -15,12 +15,16 @@ import fcntl
 import os
 import signal
 
+from .kin import family
 from .starting import prctl
+from .still import ThreadsLook, comes_to_rest, stat
 
 CLONE_NEWPID, CLONE_NEWUSER = 0x20000000, 0x10000000
 NS_GET_USERNS = 0xB701
 PR_SET_DUMPABLE = 4
-STOP, GO_ON = b"s", b"c"
+ARGUMENTS = slice(45, 47)
+"""Where a process's command line is in its memory, as the kernel tells after its name."""
+STOP, GO_ON, RUNS_ON = b"s", b"c", b"r"
 
 
 def start_stopper(bot: int, orders: int) -> int:
@@ -31,12 +35,12 @@ def start_stopper(bot: int, orders: int) -> int:
         try:
             # Else a bot of the same user could go by way of /proc/PID/root into our file system.
             prctl(PR_SET_DUMPABLE, 0)
-            outside = identity("self")
+            hide_command_line()
             enter(bot)
             pid = os.fork()
             if pid == 0:
                 try:
-                    serve(outside, orders)
+                    serve(bot, orders)
                 finally:
                     os._exit(1)
             os.write(tell, str(pid).encode())
@@ -51,6 +55,12 @@ def start_stopper(bot: int, orders: int) -> int:
     if said < 0:
         raise OSError(-said, os.strerror(-said), "the bot's PID namespace")
     return said
+
+
+def hide_command_line() -> None:
+    """It tells where the bot's log is, and so against whom it plays. Everybody may read it."""
+    start, end = map(int, stat("self")[ARGUMENTS])
+    ctypes.memset(start, 0, end - start)
 
 
 def enter(bot: int) -> None:
@@ -70,19 +80,33 @@ def join(space: int, kind: int) -> None:
         raise OSError(number, os.strerror(number))
 
 
-def serve(outside: int, orders: int) -> None:
-    """Stop and let go on as ordered, until nobody orders any more."""
-    # kill(-1) in our own namespace would reach the whole machine. A parent that is not in the same
-    # namespace has no number there.
-    if identity("self") == outside or os.getppid() != 0:
+def serve(bot: int, orders: int) -> None:
+    """Stop and let go on as ordered, until nobody orders any more. A stop is answered once nothing
+    runs, or with RUNS_ON."""
+    # kill(-1) in the wrong namespace would reach the whole machine.
+    if identity("self") != identity(bot) or os.getpid() == 1 or os.getppid() != 0:
         os._exit(1)
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     os.closerange(0, orders)
     os.closerange(orders + 1, 1024)
+    first = int(stat(str(bot))[1])
+
+    def stop() -> list[int]:
+        signal_all(signal.SIGSTOP)
+        return family(first)[1:]
+
     while word := os.read(orders, 1):
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(-1, signal.SIGSTOP if word == STOP else signal.SIGCONT)
         if word == STOP:
-            os.write(orders, word)
+            os.write(orders, STOP if comes_to_rest(ThreadsLook(stop)) else RUNS_ON)
+        else:
+            signal_all(signal.SIGCONT)
+
+
+def signal_all(number: signal.Signals) -> None:
+    """But for this process and the first of the namespace, which is bubblewrap's."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(-1, number)
 
 
 def identity(pid: int | str) -> int:
