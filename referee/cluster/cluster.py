@@ -236,11 +236,18 @@ class Cluster:
                 self.look_at(where)
             else:
                 self.refuse(where, f"it has referee {answer.value}, and this is {__version__}")
-        elif ask.what == "survey":
-            self._surveyed(where, answer.value)
         else:
-            found = answer.value.items()
-            where.made_ready({bot: None if each is None else Trouble(*each) for bot, each in found})
+            try:
+                self._take(where, ask.what, answer.value)
+            except (LookupError, TypeError, ValueError, AttributeError) as error:
+                self.refuse(where, f"its answer to {ask.what} cannot be read ({error})")
+
+    def _take(self, where: Station, what: str, found: Any) -> None:
+        if what == "survey":
+            self._surveyed(where, found)
+            return
+        troubles = {bot: None if each is None else Trouble(*each) for bot, each in found.items()}
+        where.made_ready(troubles)
 
     def _surveyed(self, where: Station, found: dict[str, Any]) -> None:
         where.surveyed(found)

@@ -16,7 +16,6 @@ from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -24,6 +23,7 @@ from referee.cluster import station
 from referee.cluster.cluster import PATIENCE_S, Cluster, Lost, NoCluster
 from referee.cluster.flights import Flight, Try
 from referee.cluster.liaison import Answer, first_line
+from referee.cluster.results import BadResult, Result, result_of
 from referee.cluster.stations import Station, names_in
 from referee.cluster.suspects import not_come_up
 from referee.tournament.chunk import (
@@ -33,7 +33,6 @@ from referee.tournament.chunk import (
     Order,
     Report,
     frame,
-    read_report,
 )
 from referee.tournament.crew import LostWorker, Muster
 
@@ -170,11 +169,14 @@ class ClusterCrew:
             return None
         where, problem = one.station, answer.problem
         if problem is None:
-            reports = [read_report(body) for body in answer.value["reports"]]
-            failed = next((each for each in reports if isinstance(each, Failed)), None)
+            try:
+                result = result_of(flight.order, answer.value)
+            except BadResult as bad:
+                return self._failed(flight, one, str(bad))
+            failed = next((each for each in result.reports if isinstance(each, Failed)), None)
             if failed is not None:
                 return self._failed(flight, one, failed.why)
-            return self._came(flight, one, reports, answer.value)
+            return self._came(flight, one, result)
         if isinstance(problem, station.Lacking):
             where.lapses += 1
             if where.lapses > LAPSES:
@@ -198,12 +200,10 @@ class ClusterCrew:
             return LostWorker(f"workers of the cluster failed: {'; '.join(flight.failures)}")
         return None
 
-    def _came(
-        self, flight: Flight, one: Try, reports: list[Report], result: dict[str, Any]
-    ) -> list[Report] | None:
+    def _came(self, flight: Flight, one: Try, result: Result) -> list[Report] | None:
         """What came back, if the station that it comes from can be trusted with these bots."""
         where = one.station
-        absent = not_come_up(flight.order, reports)
+        absent = not_come_up(flight.order, result.reports)
         strange = {name: why for name, why in absent.items() if name not in where.proven}
         if strange and len(flight.avoided) < ELSEWHERE - 1 and self._others(flight, where):
             where.distrust(strange)
@@ -212,8 +212,8 @@ class ClusterCrew:
             return None
         where.failures = where.lapses = 0
         where.proven.update(name for name in names_in(flight.order) if name not in absent)
-        self._keep(flight, where, reports, result)
-        return reports
+        self._keep(flight, where, result)
+        return result.reports
 
     def _others(self, flight: Flight, but: Station) -> bool:
         """Whether another station can play an order, or may be able to in a moment."""
@@ -224,26 +224,25 @@ class ClusterCrew:
                 return True
         return False
 
-    def _keep(
-        self, flight: Flight, where: Station, reports: list[Report], result: dict[str, Any]
-    ) -> None:
+    def _keep(self, flight: Flight, where: Station, result: Result) -> None:
         """What is counted and kept beside the games themselves."""
         if isinstance(flight.order, Chunk):
             self._took = [*self._took[1 - KNOWN :], time.monotonic() - flight.since]
-        games = sum(len(each.games) for each in reports if isinstance(each, Batch))
+        games = sum(len(each.games) for each in result.reports if isinstance(each, Batch))
         where.count(games)
         if games:
-            self._levels.add(result["level"])
-        for name, text in result["logs"].items():
-            self._keep_log(name, text)
+            self._levels.add(result.level.value)
+        for name, text in result.logs.items():
+            self._keep_log(name, text[-station.LOG_BYTES :])
 
     def _keep_log(self, name: str, text: bytes) -> None:
         if self._logs is None:
             return
         path = self._logs / name
-        if not path.resolve().is_relative_to(self._logs.resolve()):
-            return
-        with suppress(OSError):  # a log is not worth a game
+        # A log is not worth a game; a name with a zero in it is a ValueError.
+        with suppress(OSError, ValueError):
+            if not path.resolve().is_relative_to(self._logs.resolve()):
+                return
             path.parent.mkdir(parents=True, exist_ok=True)
             with path.open("ab") as log:
                 log.write(text)
