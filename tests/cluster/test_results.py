@@ -87,7 +87,7 @@ CHUNK = Chunk(
     first=contestant(1),
     second=contestant(2),
     numbers=((4, 6),),
-    strangers=True,
+    own_chance=True,
     budget_s=1.0,
     manner=MANNER,
 )
