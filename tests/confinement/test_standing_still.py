@@ -228,7 +228,7 @@ def test_whoever_goes_on_within_the_kernel_is_ended(
 
 @walls
 def test_the_stopper_tells_nothing(tmp_path: Path) -> None:
-    """Its command line is the keeper's, with the log's path, which names the opponent."""
+    """Its command line is the keeper's, with paths of this machine."""
     look = """
 for name in os.listdir("/proc"):
     if name.isdigit() and name not in ("1", str(os.getpid())):
