@@ -289,7 +289,7 @@ def test_whoever_asks_without_end_is_left(
         to = f"{address}:{router.bind_to_random_port(address)}"
         words = (f"mine={sys.executable} deaf.py", "--to", to, "--sandbox", "none")
         with connecting(tmp_path, *words) as envoy:
-            assert router.poll(1000 * PATIENCE_S)
+            assert router.poll(int(1000 * PATIENCE_S))
             peer, _ = router.recv_multipart()
             router.send_multipart([peer, b'{"type":"hello","protocol":1,"referee":"1"}'])
             numbers = count()
