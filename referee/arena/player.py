@@ -157,8 +157,8 @@ class Player:
 
         `counted`: its CPU time was read with its answer.
         """
-        if self.restless and self.process is not None:
-            self.process.hold()
+        if self.restless:
+            self.hold()
         else:
             self._rested_ns = self._cpu_seen_ns if counted else self.cpu_ns()
 
@@ -169,7 +169,12 @@ class Player:
         """
         if not self.restless and self.cpu_ns() - self._rested_ns > STIRRING_NS:
             self.restless = True
-        if self.restless and self.process is not None:
+        if self.restless:
+            self.hold()
+
+    def hold(self) -> None:
+        """Let it stand still."""
+        if self.process is not None:
             self.process.hold()
 
     def release(self) -> None:

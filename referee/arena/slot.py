@@ -317,12 +317,15 @@ class Slot:
             self._say_bye(player)
 
     def _start_bots(self, order: GameOrder) -> bool:
-        """Start what is down. A bot that cannot be started loses the game that waits for it."""
+        """Start what is down, while the other one stands still. A bot that cannot be started loses
+        the game that waits for it."""
         faults: list[Fault] = []
         for player in self.players:
             if player.link is not None:
                 continue
             seat = player.index ^ order.swapped
+            if self._freeze:
+                self.players[1 - player.index].hold()
             try:
                 link = player.start()
             except BotFault as fault:

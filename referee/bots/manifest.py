@@ -25,6 +25,9 @@ PYTHON = "python3"
 """The one program that every installation has."""
 STDIO, ZMQ = "stdio", "zmq"
 """How a bot talks to the referee: over its standard input and output, or over ZeroMQ."""
+NAME_BYTES = 120
+"""Of a name in UTF-8. The logs of two bots lie in a folder with the names of both, and the numbers
+of their versions; the name of a folder has at most 255 bytes."""
 NO_PLAIN_FILE = "no plain file"
 TEXT, WHOLE, WORDS = "text in quotes", "a whole number", "a list of texts"
 KINDS: dict[str, tuple[type, str]] = {
@@ -310,6 +313,9 @@ def check_name(where: str, name: str) -> None:
             f"{where}: a bot's name has 1 to {NAME_LIMIT} letters, digits, spaces or any of "
             f"._+#()- and starts with a letter or digit"
         )
+    size = len(name.encode())
+    if size > NAME_BYTES:
+        raise BadBot(f"{where}: a bot's name has at most {NAME_BYTES} bytes in UTF-8, not {size}")
 
 
 def _known_keys() -> str:

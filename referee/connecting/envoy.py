@@ -28,7 +28,7 @@ from referee.connecting.news import (
     Running,
     Tell,
 )
-from referee.connecting.remote import Destination, Remote
+from referee.connecting.remote import MOST_MESSAGE, RECEIVE_MARK, Destination, Remote
 from referee.mistake import REFUSED, Mistake
 from referee.protocol.messages import PROTOCOL, HelloReceived
 from referee.verdict import AT_START, ENDS_PROCESS, Ending
@@ -43,6 +43,10 @@ REFUSAL_S = 0.5
 """A hello that was refused is not answered any more after so long."""
 FAILED_STARTS = 3
 LAST_TURNS_S = 0.2
+MOST_TURNS = 10_000
+"""That wait for the bot: one for each game that it can have at once."""
+MOST_UNREAD = 4 * MOST_MESSAGE
+"""Bytes that wait for the bot. A referee asks a bot once in each game, and then waits for it."""
 PAUSE_S = 1.0
 """Between two starts of a bot that breaks down."""
 
@@ -150,7 +154,10 @@ class Envoy:
                     self._pass_on(line)
             if remote.monitor in ready:
                 remote.watch()
-            while (message := remote.receive()) is not None:
+            for _ in range(RECEIVE_MARK):
+                message = remote.receive()
+                if message is None:
+                    break
                 self._hear(message)
         except Ended as how:
             self._start_anew(str(how))
@@ -220,6 +227,8 @@ class Envoy:
                 told = f"what answers at {self._destination.to} speaks another protocol"
                 raise Dismissed(told) from None
             self._local.say(message.replace(b"\n", b" ") + b"\n")
+            if self._local.unread > MOST_UNREAD or len(self._turns) > MOST_TURNS:
+                raise Dismissed(f"what answers at {self._destination.to} asks without end")
 
     def _welcomed(self, version: str) -> None:
         if not self._welcome:
@@ -238,9 +247,15 @@ class Envoy:
             self._told_lost = True
             self._tell(Lost(to=self._destination.to, why="the referee said bye"))
 
+    def _note_turn(self, fields: dict[str, Any]) -> None:
+        turn_id, game = fields["id"], fields["game"]
+        if type(turn_id) is not int or type(game) is not str:
+            raise TypeError
+        self._turns[turn_id] = game
+
     def _take_note(self, kind: str, fields: dict[str, Any]) -> None:
         if kind == "turn":
-            self._turns[fields["id"]] = fields["game"]
+            self._note_turn(fields)
         elif kind == "start":
             game, variant, seat = fields["game"], fields["variant"], fields["seat"]
             first, second = fields["players"]
@@ -294,7 +309,7 @@ class Envoy:
             try:
                 fields = json.loads(remote.receive() or b"")
                 if fields["type"] == "turn":
-                    self._turns[fields["id"]] = fields["game"]
+                    self._note_turn(fields)
             except (ValueError, KeyError, TypeError, RecursionError):
                 return
 

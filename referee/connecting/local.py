@@ -94,6 +94,11 @@ class LocalBot:
             return hello
         raise Ended(f"no hello within {self._startup_ms} ms")
 
+    @property
+    def unread(self) -> int:
+        """How many bytes wait for it."""
+        return 0 if self._lines is None else len(self._lines.unsent)
+
     def say(self, lines: bytes) -> None:
         """What it does not read now goes out later, with `push`."""
         assert self._lines is not None

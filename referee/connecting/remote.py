@@ -18,6 +18,8 @@ HEARTBEAT_MS = 4_000
 RECONNECT_MS, RECONNECT_MOST_MS = 200, 5_000
 MOST_MESSAGE = 64 * LINE_LIMIT
 """A turn lists what a variant lists; more than this is no turn."""
+RECEIVE_MARK = 16
+"""Messages that wait to be heard. From then on, whoever sends more has to wait."""
 _TCP = re.compile(r"tcp://(?:[^\s:/]+|\[[0-9A-Fa-f:.]+\]):(\d{1,5})")
 REFUSED_AT_THE_DOOR: dict[int, str] = {
     zmq.EVENT_HANDSHAKE_FAILED_AUTH: "key",
@@ -75,6 +77,7 @@ class Remote:
         dealer.linger = LINGER_MS
         dealer.ipv6 = "[" in destination.to
         dealer.maxmsgsize = MOST_MESSAGE
+        dealer.rcvhwm = RECEIVE_MARK
         dealer.heartbeat_ivl = HEARTBEAT_MS
         dealer.heartbeat_timeout = 2 * HEARTBEAT_MS
         dealer.reconnect_ivl = RECONNECT_MS

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import re
 import shlex
 import signal
 import socket
 import sys
+from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import get_args
 
 import pytest
+import zmq
 
 from referee.arena.happenings import HallTerms
 from referee.connecting.envoy import NO_ZEROMQ
 from referee.connecting.news import News
 from referee.links.keys import new_keys, write_keys
+from referee.mistake import REFUSED
 from tests.arena.hosting import Host, endings, hosting
 from tests.arena.playing import ROOT, command
 from tests.cli.connecting import Envoy, connecting, wait
 from tests.cli.running import Mistakes, refuses
 from tests.loopback import own_address
+from tests.waiting import PATIENCE_S, wait_for
 
 TERMS = HallTerms(warm_up_ms=0, away_ms=4_000)
 
@@ -251,3 +258,46 @@ def test_every_event_is_documented() -> None:
     rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \|", page, re.MULTILINE))
     told = {kind.__struct_config__.tag: kind.__struct_fields__ for kind in get_args(News)}
     assert {name: tuple(re.findall(r"`(\w+)`", fields)) for name, fields in rows.items()} == told
+
+
+DEAF = """
+import sys, time
+sys.stdin.readline()
+print('{"type":"hello","protocol":1,"name":"mine"}', flush=True)
+time.sleep(3600)
+"""
+
+
+def an_id(number: int) -> dict[str, object]:
+    """Ids count up, as a referee's do."""
+    return {"id": number, "game": "g", "view": "x" * 500_000}
+
+
+def a_long_id(number: int) -> dict[str, object]:
+    return {"id": f"{number}" + "x" * 500_000, "game": "g"}
+
+
+@pytest.mark.parametrize("turn", [an_id, a_long_id])
+def test_whoever_asks_without_end_is_left(
+    tmp_path: Path, turn: Callable[[int], dict[str, object]]
+) -> None:
+    """What a server sends and the bot does not read would fill the memory of this machine."""
+    (tmp_path / "deaf.py").write_text(DEAF)
+    with zmq.Context() as context, context.socket(zmq.ROUTER) as router:
+        router.linger, router.sndtimeo, router.router_mandatory = 0, 100, True
+        address = f"tcp://{own_address()}"
+        to = f"{address}:{router.bind_to_random_port(address)}"
+        words = (f"mine={sys.executable} deaf.py", "--to", to, "--sandbox", "none")
+        with connecting(tmp_path, *words) as envoy:
+            assert router.poll(int(1000 * PATIENCE_S))
+            peer, _ = router.recv_multipart()
+            router.send_multipart([peer, b'{"type":"hello","protocol":1,"referee":"1"}'])
+            numbers = count()
+
+            def ask() -> None:
+                with contextlib.suppress(zmq.ZMQError):  # full, or gone
+                    asked = {"type": "turn", **turn(next(numbers))}
+                    router.send_multipart([peer, json.dumps(asked).encode()])
+
+            wait_for(lambda: envoy.process.poll() is not None, "its end", meanwhile=ask)
+            assert envoy.process.returncode == REFUSED

@@ -125,6 +125,45 @@ def test_children_do_not_burn_while_the_other_bot_thinks(tmp_path: Path, level: 
     assert frozen < free / 2, (frozen, free)
 
 
+STARTED_SLOWLY = "import time\ntime.sleep(0.5)\n"
+BURNS_UNTIL_ASKED = """
+import threading
+asked = threading.Event()
+def burn():
+    while not asked.is_set():
+        pass
+threading.Thread(target=burn, daemon=True).start()
+"""
+
+
+@walls
+@pytest.mark.parametrize("level", LEVELS)
+def test_who_is_up_stands_still_while_the_other_one_starts(tmp_path: Path, level: Level) -> None:
+    """Else it could make its opponent start too late, and win by that."""
+    folders = tmp_path / "burns", tmp_path / "starts"
+    bots = a_bot(folders[0], "asked.set(); return ''"), a_bot(folders[1], "return ''")
+    for folder, first in zip(folders, (BURNS_UNTIL_ASKED, STARTED_SLOWLY), strict=True):
+        script = folder / "bot.py"
+        script.write_text(first + script.read_text())
+    burned = {}
+    for freeze in (False, True):
+        records: list[Record] = []
+        play_match(
+            *map(read_bot, folders),
+            games=1,
+            variant="difference",
+            time="60s",
+            at_once=1,
+            confinement=Confinement(level=level, freeze=freeze),
+            on_record=records.append,
+        )
+        (record,) = records
+        assert record.fault is None
+        first_move = [mover for mover, _ in record.moves].index(record.players.index(bots[0].name))
+        burned[freeze] = (record.cpu_us or [])[first_move]
+    assert burned[True] < burned[False] / 2, burned
+
+
 def stopped(pids: list[int]) -> bool:
     for pid in pids:
         try:
@@ -228,7 +267,7 @@ def test_whoever_goes_on_within_the_kernel_is_ended(
 
 @walls
 def test_the_stopper_tells_nothing(tmp_path: Path) -> None:
-    """Its command line is the keeper's, with the log's path, which names the opponent."""
+    """Its command line is the keeper's, with paths of this machine."""
     look = """
 for name in os.listdir("/proc"):
     if name.isdigit() and name not in ("1", str(os.getpid())):

@@ -58,7 +58,7 @@ def start_stopper(bot: int, orders: int) -> int:
 
 
 def hide_command_line() -> None:
-    """It tells where the bot's log is, and so against whom it plays. Everybody may read it."""
+    """It tells where things are on this machine, and everybody may read it."""
     start, end = map(int, stat("self")[ARGUMENTS])
     ctypes.memset(start, 0, end - start)
 

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from referee.bots.manifest import BadBot, check_name
+from referee.bots.manifest import NAME_BYTES, BadBot, check_name
 from referee.store.house.look_alikes import latin, look
 from referee.store.house.mistakes import Conflict, HouseMistake
 
@@ -24,6 +24,9 @@ def plain(name: str) -> str:
 
 def must_be_name(what: str, name: str) -> str:
     """The name, if a team or a bot can be called so. `what` is `a team's name` or the like."""
+    size = len(name.encode("utf-8", "surrogatepass"))
+    if size > NAME_BYTES:
+        raise HouseMistake(f"{what} has at most {NAME_BYTES} bytes in UTF-8, not {size}")
     try:
         check_name("", name)
     except BadBot:
