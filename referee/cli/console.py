@@ -76,6 +76,8 @@ def run(build: Callable[[], typer.Typer], words: list[str]) -> NoReturn:
     except BrokenPipeError:
         # Whoever read our output has had enough.
         status = PIPE_CLOSED
+    except MemoryError:
+        status = fail("there is not enough memory for this", REFUSED)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         status = fail(f"{where}{error.strerror or error}", REFUSED)

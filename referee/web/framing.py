@@ -7,7 +7,10 @@ connection is closed, so that nothing after such a request is read.
 
 from __future__ import annotations
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+from contextlib import suppress
+
+from h11 import LocalProtocolError
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from referee.web.refusal import Refusal, refusal_response
 
@@ -25,7 +28,20 @@ class PlainFraming:
             refusal = Refusal(400, why, {"Connection": "close"})
             await refusal_response(refusal)(scope, receive, send)
             return
+        if scope["type"] == "http" and _CODING in {name for name, _ in scope["headers"]}:
+            send = _unless_answered(send)
         await self._app(scope, receive, send)
+
+
+def _unless_answered(send: Send) -> Send:
+    """Where chunks turn out to be none, the server has answered and closed the connection by
+    itself: what the application says after that is nobody's, and no reason to fill a log."""
+
+    async def send_or_not(message: Message) -> None:
+        with suppress(LocalProtocolError):
+            await send(message)
+
+    return send_or_not
 
 
 def _ambiguous(scope: Scope) -> str:

@@ -6,13 +6,24 @@ import csv
 import gzip
 import io
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.cli.running import each, on_terminal, referee, refuses, succeeds
+from referee.mistake import REFUSED
+from tests.cli.running import (
+    REFEREE,
+    each,
+    environment,
+    on_terminal,
+    referee,
+    refuses,
+    succeeds,
+)
 from tests.records import fields, games
+from tests.waiting import PATIENCE_S
 
 CSV = "a,b,1-0\nb,a,1-0\na,b,1/2-1/2\nb,c,1-0\nc,a,1-0\na,c,1-0\n"
 PGN = """
@@ -268,3 +279,19 @@ def test_json_waits_for_nothing_that_it_does_not_use(folder: Path) -> None:
     assert not imported & {"rich.console", "numpy.ma", "referee.record", "referee.cli.screen"}
     assert "referee.ratings.rating" in imported
     assert "referee.ratings.nash" not in imported
+
+
+def test_results_for_which_there_is_no_memory(tmp_path: Path) -> None:
+    """So many players that a table of who met whom takes 1.6 GB: a sentence, and a status."""
+    (tmp_path / "many.csv").write_text("".join(f"a{i},b{i},1-0\n" for i in range(20_000)))
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_AS, (10**9, 10**9))"
+    *python, program = REFEREE
+    done = subprocess.run(
+        [*python, f"{limit}; {program}", "rate", "many.csv"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        env=environment(OPENBLAS_NUM_THREADS="1"),
+    )
+    assert (done.returncode, done.stderr.count("\n")) == (REFUSED, 1), done.stderr

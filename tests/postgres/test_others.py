@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import socket
+import struct
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +12,7 @@ import pytest
 
 from referee.store.database import BadStore, Store
 from referee.store.place import read_address, tournaments_in
+from tests.loopback import own_address
 from tests.postgres.serving import Server
 from tests.store.sample import BOTS, VALUES
 
@@ -80,3 +84,33 @@ def test_tables_stay_tables_while_they_are_read(postgres: Server, ours: str) -> 
         connection.execute("SET ROLE guest; SET lock_timeout = '1ms'")
         with pytest.raises(Exception, match="lock timeout"):
             connection.execute("DROP TABLE theirs.value")
+
+
+def packet(kind: bytes, body: bytes) -> bytes:
+    return kind + struct.pack("!I", len(body) + 4) + body
+
+
+READY = packet(b"Z", b"I")
+WELCOME = packet(b"R", struct.pack("!I", 0)) + packet(b"S", b"server_version\x0015\0") + READY
+ROW = packet(b"T", struct.pack("!H", 1) + b"x\0" + struct.pack("!IhIhih", 0, 0, 25, -1, -1, 0))
+ROW += packet(b"D", struct.pack("!HI", 1, 3) + b"\xff\x00z") + packet(b"C", b"SELECT 1\0")
+
+
+def test_a_server_that_answers_anything_is_refused() -> None:
+    """To every question it has a row that is no text."""
+
+    def serve() -> None:
+        line, _ = listener.accept()
+        with line:
+            line.recv(4096)
+            line.sendall(WELCOME)
+            while line.recv(65536):
+                line.sendall(packet(b"1", b"") + packet(b"2", b"") + ROW + READY)
+
+    with socket.create_server((own_address(), 0)) as listener:
+        server = threading.Thread(target=serve, daemon=True)
+        server.start()
+        host, port = listener.getsockname()
+        with pytest.raises(BadStore):
+            Store.read(f"postgresql://u@{host}:{port}/x?sslmode=disable&gssencmode=disable#y")
+        server.join()

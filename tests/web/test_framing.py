@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.web.contest import Contest
-from tests.web.serving import Web
+from tests.web.serving import Web, serving
 from tests.web.test_connections import connected, ends
 
 SMUGGLED = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -34,6 +34,16 @@ def test_a_body_that_ends_in_two_places(shared: Served, method: bytes, lines: by
 def test_chunks_of_a_protocol_that_has_none(shared: Served) -> None:
     head = b"POST /healthz HTTP/1.0\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
     assert _answers(shared[0], head + CHUNKED + SMUGGLED) == [b"400"]
+
+
+def test_chunks_that_are_none_fill_no_log(own: Contest) -> None:
+    """The process says nothing of them, as `serving` sees; each is answered once."""
+    with serving(own.data) as web:
+        for chunks in (b"-1\r\n{}\r\n", b"0x2\r\n{}\r\n", b'2;a="\r\n";x\r\n{}\r\n', b"2\r\n{}!!"):
+            for method, path in ((b"POST", b"/api/v1/submissions"), (b"GET", b"/healthz")):
+                head = method + b" " + path + b" HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked"
+                answers = _answers(web, head + b"\r\n\r\n" + chunks + SMUGGLED)
+                assert len(answers) <= 1, (chunks, answers)
 
 
 def test_plain_requests_are_answered_one_after_the_other(shared: Served) -> None:

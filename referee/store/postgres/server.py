@@ -187,6 +187,10 @@ class InDatabase:
             yield
         except psycopg.Error as error:
             raise connection.explained(error, str(self._address), writing=False) from error
+        except (ValueError, TypeError) as error:
+            raise StoreRefused(
+                f"{self._address}: the server answers otherwise than PostgreSQL does: {error}"
+            ) from error
 
 
 def tournaments(address: Address) -> list[Listed]:
