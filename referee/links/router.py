@@ -25,9 +25,8 @@ import errno
 import os
 import socket
 import struct
-import sys
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from enum import Enum
 
 import zmq
@@ -35,6 +34,7 @@ from msgspec import Struct
 from zmq.backend import Socket as Bare
 
 from referee.links.doorkeeper import Doorkeeper
+from referee.links.tcp import bytes_received, copy_of
 from referee.mistake import Mistake
 
 LARGEST_MESSAGE = 128 * 1024
@@ -65,8 +65,6 @@ _ACCEPTED = int(zmq.EVENT_ACCEPTED)
 _NOT_ADMITTED = int(zmq.EVENT_HANDSHAKE_FAILED_AUTH)
 _DISCONNECTED = int(zmq.EVENT_DISCONNECTED)
 _event = struct.Struct("=Hi")
-_bytes_received = struct.Struct("=128xQ")
-"""Where Linux keeps that in TCP_INFO."""
 _NOW = int(zmq.DONTWAIT)
 _NOW_MORE = int(zmq.DONTWAIT | zmq.SNDMORE)
 _RCVMORE = int(zmq.RCVMORE)
@@ -208,14 +206,10 @@ class Router:
     def guard(self) -> None:
         """Hang up on whoever has sent far more than could be handed over. Now and then."""
         self._look()
-        if sys.platform != "linux":
-            return
         for fd, heard in self._heard.items():
-            with contextlib.suppress(OSError, struct.error), _copy(fd) as line:
-                told = line.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _bytes_received.size)
-                (came,) = _bytes_received.unpack(told)
+            with contextlib.suppress(OSError), copy_of(fd) as line:
                 most = UNHEARD_STRANGER_BYTES if fd in self._knocking else UNHEARD_BYTES
-                if came - heard > most:
+                if bytes_received(line) - heard > most:
                     self.refused[HOARDED] += 1
                     line.shutdown(socket.SHUT_RDWR)
 
@@ -224,7 +218,7 @@ class Router:
         connection = self._connections.get(peer)
         if connection is None:
             return
-        with contextlib.suppress(OSError), _copy(connection.fd) as line:
+        with contextlib.suppress(OSError), copy_of(connection.fd) as line:
             # Descriptors come again: only if it is still the same socket.
             if os.fstat(line.fileno()).st_ino == connection.inode:
                 line.shutdown(socket.SHUT_RDWR)
@@ -359,13 +353,6 @@ def _configure(
     if secret is not None:
         router.curve_server = True
         router.curve_secretkey = secret.encode()
-
-
-@contextlib.contextmanager
-def _copy(fd: int) -> Iterator[socket.socket]:
-    """Another descriptor of the same socket, which stays that socket's until it is closed."""
-    with socket.socket(fileno=os.dup(fd)) as line:
-        yield line
 
 
 def _property(frame: zmq.Frame, name: str) -> str:
