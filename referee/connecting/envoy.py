@@ -179,6 +179,8 @@ class Envoy:
     def _keep_in_touch(self, remote: Remote) -> None:
         """Say hello where it has not been said, or not been answered, or may be forgotten."""
         now, to = time.monotonic(), self._destination.to
+        if remote.hoards():
+            raise Dismissed(f"what answers at {to} sends a message without end")
         if remote.turned_away and not self._welcome:
             raise Dismissed(f"the referee at {to} {self._why_turned_away(remote)}")
         if self._refused and now - self._refused_at > REFUSAL_S:

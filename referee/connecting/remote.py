@@ -10,6 +10,7 @@ from msgspec import Struct
 from zmq.utils.monitor import recv_monitor_message
 
 from referee.links.keys import KeyPair, check_key
+from referee.links.tcp import bytes_received, copy_of
 from referee.mistake import Mistake
 from referee.protocol.messages import LINE_LIMIT
 
@@ -20,6 +21,8 @@ MOST_MESSAGE = 64 * LINE_LIMIT
 """A turn lists what a variant lists; more than this is no turn."""
 RECEIVE_MARK = 16
 """Messages that wait to be heard. From then on, whoever sends more has to wait."""
+MOST_HOARDED = 2 * RECEIVE_MARK * MOST_MESSAGE
+"""Bytes that have come since the last message: libzmq keeps the parts of one until it is whole."""
 _TCP = re.compile(r"tcp://(?:[^\s:/]+|\[[0-9A-Fa-f:.]+\]):(\d{1,5})")
 REFUSED_AT_THE_DOOR: dict[int, str] = {
     zmq.EVENT_HANDSHAKE_FAILED_AUTH: "key",
@@ -72,6 +75,10 @@ class Remote:
         """What the other end does not take: our `key`, or the `handshake`; empty where it does."""
         self.shook_hands = False
         """Whether there ever was a connection over which one can speak."""
+        self._fd = -1
+        self._heard_one = True
+        self._came = 0
+        """Bytes, when a message was last heard."""
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self.socket = dealer = self._context.socket(zmq.DEALER)
         dealer.linger = LINGER_MS
@@ -98,8 +105,11 @@ class Remote:
     def watch(self) -> None:
         """Take note of what has happened to the connection."""
         while self.monitor.poll(0):
-            event = recv_monitor_message(self.monitor)["event"]
-            if event == zmq.EVENT_HANDSHAKE_SUCCEEDED:
+            happened = recv_monitor_message(self.monitor)
+            event = happened["event"]
+            if event == zmq.EVENT_CONNECTED:
+                self._fd, self._heard_one = int(happened["value"]), True
+            elif event == zmq.EVENT_HANDSHAKE_SUCCEEDED:
                 self.fresh, self.down, self.turned_away = True, "", ""
                 self.shook_hands = True
             elif event in REFUSED_AT_THE_DOOR:
@@ -121,8 +131,20 @@ class Remote:
         """The next message, if one is there. One of several parts is none of a referee's."""
         with contextlib.suppress(zmq.Again):
             first, *more = self.socket.recv_multipart(zmq.DONTWAIT)
+            self._heard_one = True
             return b"" if more else first
         return None
+
+    def hoards(self) -> bool:
+        """Whether far more has come than was ever a message."""
+        try:
+            with copy_of(self._fd) as line:
+                came = bytes_received(line)
+        except OSError:
+            return False
+        if self._heard_one:
+            self._heard_one, self._came = False, came
+        return came - self._came > MOST_HOARDED
 
     def close(self) -> None:
         self.socket.disable_monitor()

@@ -25,7 +25,6 @@ import errno
 import os
 import socket
 import struct
-import sys
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 from enum import Enum
@@ -35,14 +34,8 @@ from msgspec import Struct
 from zmq.backend import Socket as Bare
 
 from referee.links.doorkeeper import Doorkeeper
-from referee.links.strangers import (
-    MOST_OF_ONE,
-    SILENT_S,
-    Strangers,
-    copied,
-    hang_up,
-    inode_of,
-)
+from referee.links.strangers import MOST_OF_ONE, SILENT_S, Strangers, hang_up, inode_of
+from referee.links.tcp import bytes_received, copy_of
 from referee.mistake import Mistake
 
 LARGEST_MESSAGE = 128 * 1024
@@ -73,8 +66,6 @@ _ACCEPTED = int(zmq.EVENT_ACCEPTED)
 _NOT_ADMITTED = int(zmq.EVENT_HANDSHAKE_FAILED_AUTH)
 _DISCONNECTED = int(zmq.EVENT_DISCONNECTED)
 _event = struct.Struct("=Hi")
-_bytes_received = struct.Struct("=128xQ")
-"""Where Linux keeps that in TCP_INFO."""
 _NOW = int(zmq.DONTWAIT)
 _NOW_MORE = int(zmq.DONTWAIT | zmq.SNDMORE)
 _RCVMORE = int(zmq.RCVMORE)
@@ -220,14 +211,10 @@ class Router:
         handed over. Now and then."""
         self._look()
         self._strangers.end_silent()
-        if sys.platform != "linux":
-            return
         for fd, heard in self._heard.items():
-            with contextlib.suppress(OSError, struct.error), copied(fd) as line:
-                told = line.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _bytes_received.size)
-                (came,) = _bytes_received.unpack(told)
+            with contextlib.suppress(OSError), copy_of(fd) as line:
                 most = UNHEARD_STRANGER_BYTES if fd in self._strangers else UNHEARD_BYTES
-                if came - heard > most:
+                if bytes_received(line) - heard > most:
                     self.refused[HOARDED] += 1
                     line.shutdown(socket.SHUT_RDWR)
 

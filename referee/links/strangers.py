@@ -13,9 +13,11 @@ import resource
 import socket
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from msgspec import Struct
+
+from referee.links.tcp import copy_of
 
 SILENT_S = 60.0
 """From the beginning of a connection to its first message."""
@@ -93,16 +95,9 @@ class Strangers:
 
 def hang_up(fd: int, inode: int) -> None:
     """Shut a socket, if it is still this one: descriptors come again."""
-    with contextlib.suppress(OSError), copied(fd) as line:
+    with contextlib.suppress(OSError), copy_of(fd) as line:
         if os.fstat(line.fileno()).st_ino == inode:
             line.shutdown(socket.SHUT_RDWR)
-
-
-@contextlib.contextmanager
-def copied(fd: int) -> Iterator[socket.socket]:
-    """Another descriptor of the same socket, which stays that socket's until it is closed."""
-    with socket.socket(fileno=os.dup(fd)) as line:
-        yield line
 
 
 def inode_of(fd: int) -> int | None:
@@ -114,7 +109,7 @@ def inode_of(fd: int) -> int | None:
 
 def _peer(fd: int) -> tuple[int, str]:
     """The number of a socket, and the address at its other end; none where it has none."""
-    with contextlib.suppress(OSError), copied(fd) as line:
+    with contextlib.suppress(OSError), copy_of(fd) as line:
         name = line.getpeername()
         return os.fstat(fd).st_ino, str(name[0]) if isinstance(name, tuple) else ""
     return 0, ""

@@ -22,6 +22,7 @@ from referee.connecting.envoy import NO_ZEROMQ
 from referee.connecting.news import News
 from referee.links.keys import new_keys, write_keys
 from referee.mistake import REFUSED
+from referee.protocol.zmtp import GREETING, MORE, frame, ready
 from tests.arena.hosting import Host, endings, hosting
 from tests.arena.playing import ROOT, command
 from tests.cli.connecting import Envoy, connecting, wait
@@ -300,4 +301,26 @@ def test_whoever_asks_without_end_is_left(
                     router.send_multipart([peer, json.dumps(asked).encode()])
 
             wait_for(lambda: envoy.process.poll() is not None, "its end", meanwhile=ask)
+            assert envoy.process.returncode == REFUSED
+
+
+def test_whoever_sends_a_message_without_end_is_left(tmp_path: Path) -> None:
+    """ZeroMQ keeps its parts until the last one has come."""
+    (tmp_path / "deaf.py").write_text(DEAF)
+    part = frame(bytes(1 << 20), MORE)
+    with socket.create_server((own_address(), 0)) as server:
+        host, port = server.getsockname()
+        words = (f"mine={sys.executable} deaf.py", "--to", f"tcp://{host}:{port}")
+        with connecting(tmp_path, *words, "--sandbox", "none") as envoy:
+            server.settimeout(PATIENCE_S)
+            line, _ = server.accept()
+            with line:
+                line.sendall(GREETING + ready(b"ROUTER"))
+                line.settimeout(PATIENCE_S)
+
+                def send() -> None:
+                    with contextlib.suppress(OSError):  # it has hung up
+                        line.sendall(part)
+
+                wait_for(lambda: envoy.process.poll() is not None, "its end", meanwhile=send)
             assert envoy.process.returncode == REFUSED
