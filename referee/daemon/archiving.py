@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
 from referee.reports.archive.facts import Entrant
@@ -13,7 +14,12 @@ from referee.rules.registry import is_path
 from referee.store.connect import FILE
 from referee.store.house.house import House
 from referee.store.house.mistakes import Conflict
-from referee.tournament.spec import Spec
+
+
+class _Rules(Struct):
+    """Of a season's spec, what matters here."""
+
+    variants: tuple[str, ...] = ()
 
 
 def season_to_archive(house: House, name: str, wish: Wish) -> tuple[Path, Wish]:
@@ -36,6 +42,6 @@ def season_to_archive(house: House, name: str, wish: Wish) -> tuple[Path, Wish]:
         )
         for row in house.versions.all()
     }
-    spec = msgspec.json.decode(season.spec, type=Spec)
+    spec = msgspec.json.decode(season.spec, type=_Rules)
     scripts = (*filter(is_path, spec.variants), *wish.scripts)
     return folder, replace(wish, season=season.name, entrants=entrants, scripts=scripts)
