@@ -50,6 +50,15 @@ def other_cores(before: frozenset[int] | None) -> frozenset[int]:
     return frozenset() if before is None else before - os.sched_getaffinity(0)
 
 
+def spare_cores(workers: int) -> frozenset[int]:
+    """Those that so many pinned workers leave free, as `take_core` takes them; all of them where it
+    leaves none, and none where the system does not tell."""
+    if not hasattr(os, "sched_getaffinity"):
+        return frozenset()
+    cores = sorted(os.sched_getaffinity(0))
+    return frozenset(cores[: max(0, len(cores) - workers)] or cores)
+
+
 def _lock(core: int) -> int | None:
     path = Path(tempfile.gettempdir()) / f"referee-{os.getuid()}-core-{core}.lock"
     try:

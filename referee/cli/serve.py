@@ -188,15 +188,18 @@ def _address(text: str) -> tuple[str, int]:
 
 
 def _proxies(given: list[str]) -> tuple[str, ...]:
-    for text in given:
-        try:
-            ipaddress.ip_network(text)
-        except ValueError:
-            raise BadAddress(
-                "--proxy takes the address of a proxy or a network of them, "
-                f"for example 127.0.0.1 or 10.0.0.0/8, not {text!r}"
-            ) from None
-    return tuple(given)
+    """Each as a network in its plain form: 10.0.0.0/255.0.0.0 is 10.0.0.0/8."""
+    return tuple(str(_network(text)) for text in given)
+
+
+def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
+    try:
+        return ipaddress.ip_network(text)
+    except ValueError:
+        raise BadAddress(
+            "--proxy takes the address of a proxy or a network of them, "
+            f"for example 127.0.0.1 or 10.0.0.0/8, not {text!r}"
+        ) from None
 
 
 def _endpoint(text: str) -> str | None:

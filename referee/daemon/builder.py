@@ -36,8 +36,9 @@ class _Build(Struct):
 class Builder:
     """The queue, and what is being built."""
 
-    def __init__(self, cache: Path, journal: Journal, at_once: int) -> None:
+    def __init__(self, cache: Path, journal: Journal, at_once: int, cores: frozenset[int]) -> None:
         self._cache = cache
+        self._cores = cores
         self._journal = journal
         self._builds: dict[int, _Build] = {}
         """By version, in the order in which they came."""
@@ -84,7 +85,7 @@ class Builder:
         while (build := self._turns.next(waiting)) is not None:
             waiting.remove((build.team, build))
             self._turns.begin(build.team)
-            build.child = Child(MODULE, "builder", self._journal, nice=NICE)
+            build.child = Child(MODULE, "builder", self._journal, nice=NICE, cores=self._cores)
             request = Request(bot=build.bot, confinement=build.confinement, cache=str(self._cache))
             build.child.send(msgspec.json.encode(request, enc_hook=str) + b"\n")
             self._journal.info("building again", bot=build.bot.name)

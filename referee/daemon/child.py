@@ -29,9 +29,17 @@ class Child:
     """One process; what it says is read without waiting."""
 
     def __init__(
-        self, module: str, who: str, journal: Journal, *, nice: int = 0, cwd: Path | None = None
+        self,
+        module: str,
+        who: str,
+        journal: Journal,
+        *,
+        nice: int = 0,
+        cores: frozenset[int] = frozenset(),
+        cwd: Path | None = None,
     ) -> None:
-        """Run `main` of this module; what it writes to stderr is told as said by `who`."""
+        """Run `main` of this module; what it writes to stderr is told as said by `who`. It and all
+        that it starts are bound to `cores`, if there are any."""
         self._overhearing = Overhearing(who, journal)
         self.process = subprocess.Popen(
             # The folder in which somebody runs a daemon is no place to import from: -P.
@@ -51,6 +59,9 @@ class Child:
         if nice:
             with contextlib.suppress(OSError):
                 os.setpriority(os.PRIO_PROCESS, self.process.pid, nice)
+        if cores:
+            with contextlib.suppress(OSError):
+                os.sched_setaffinity(self.process.pid, cores)
 
     def send(self, data: bytes) -> None:
         """Where nobody is there to take it, `read` tells so in a moment."""

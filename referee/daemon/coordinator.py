@@ -20,6 +20,7 @@ from types import FrameType
 
 import msgspec
 
+from referee.arena.core import spare_cores
 from referee.clock import read_duration_ms
 from referee.daemon.contests import Contests
 from referee.daemon.crew import Crew
@@ -102,14 +103,15 @@ class Coordinator:
         self._due: dict[str, float] = {}
         self._guests: dict[str, Guest] = {}
         confinement = confinement_of(spec)
-        at_once = places(terms.jobs)
-        self._roster = Roster(house, confinement, journal, at_once)
+        at_once, cores = places(terms.jobs), spare_cores(terms.jobs)
+        self._roster = Roster(house, confinement, journal, at_once, cores)
         self._submissions = Submissions(
             house,
             (confinement, spec.clock(), read_duration_ms(spec.build_time)),
             journal,
             self._tell_version,
             at_once,
+            cores,
         )
         self._live = live
         self._dropping = Dropping(house, journal)
@@ -118,7 +120,7 @@ class Coordinator:
         self._pages = pages
         self._crew = Crew(terms.jobs, journal)
         self._floor = Floor(self._crew, self._pace, journal, self._now, Watched(self._live))
-        self._relays = Relays(max(1, terms.jobs), journal, self._now)
+        self._relays = Relays(max(1, terms.jobs), journal, self._now, cores)
         self._reception = self._make_reception()
         self._floor.hall = self._reception
         hidden_names = _hidden_names if terms.anonymous else None

@@ -63,10 +63,14 @@ class Relay(Struct):
 class Relays:
     """All of them."""
 
-    def __init__(self, most: int, journal: Journal, now: Callable[[], float]) -> None:
+    def __init__(
+        self, most: int, journal: Journal, now: Callable[[], float], cores: frozenset[int]
+    ) -> None:
+        """At most so many at a time; they run on these cores."""
         self.handed_in: set[int] = set()
         """The versions that can only come by a relay."""
         self._most = most
+        self._cores = cores
         self._journal = journal
         self._now = now
         self._relays: list[Relay] = []
@@ -99,7 +103,13 @@ class Relays:
                 chunk=chunk.id,
                 version=contestant.id,
                 name=contestant.bot.name,
-                child=Child(MODULE, f"relay of {contestant.bot.name}", self._journal, nice=NICE),
+                child=Child(
+                    MODULE,
+                    f"relay of {contestant.bot.name}",
+                    self._journal,
+                    nice=NICE,
+                    cores=self._cores,
+                ),
                 token=None if curve else secrets.token_hex(16),
                 keys=new_keys() if curve else None,
             )

@@ -41,13 +41,18 @@ class Roster:
     """The players of the house."""
 
     def __init__(
-        self, house: House, confinement: Confinement, journal: Journal, at_once: int
+        self,
+        house: House,
+        confinement: Confinement,
+        journal: Journal,
+        at_once: int,
+        cores: frozenset[int],
     ) -> None:
-        """`at_once` versions are built again side by side."""
+        """`at_once` versions are built again side by side, on these cores."""
         self._house = house
         self._confinement = confinement
         self._journal = journal
-        self.builder = Builder((house.data / CACHE).resolve(), journal, at_once)
+        self.builder = Builder((house.data / CACHE).resolve(), journal, at_once, cores)
         """Builds what has to be built again."""
         self._built: set[int] = set()
         """Versions that were."""

@@ -53,14 +53,16 @@ class Submissions:
         journal: Journal,
         tell: Callable[[VersionRow], None],
         at_once: int,
+        cores: frozenset[int],
     ) -> None:
         """`tell` hears of every version that comes into another state; `at_once` versions are
-        looked at side by side."""
+        looked at side by side, on these cores."""
         self._house = house
         self.terms = terms
         """How bots are confined, what clock they play by, and the milliseconds of a build."""
         self._journal = journal
         self._tell = tell
+        self._cores = cores
         self._checks: dict[int, _Check] = {}
         """By version."""
         self._turns = Turns(at_once)
@@ -112,7 +114,7 @@ class Submissions:
             allowance=self._house.submissions.quotas.allowance_of(version),
             in_use=contents_in_use(self._house, but=version.id),
         )
-        child = Child(MODULE, "examiner", self._journal, nice=NICE)
+        child = Child(MODULE, "examiner", self._journal, nice=NICE, cores=self._cores)
         child.send(msgspec.json.encode(request, enc_hook=str) + b"\n")
         self._checks[version.id] = _Check(version, child, now + LONGEST_S)
         self._turns.begin(version.team)

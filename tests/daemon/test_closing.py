@@ -45,7 +45,7 @@ def test_a_daemon_whose_reading_is_closed_behind_a_proxy(tmp_path: Path) -> None
     with House.open(data) as house:
         viewer = house.teams.add("Press", "viewer", by="a test").token
     assert viewer is not None
-    with serving(data, *PAGES, "--closed", "--proxy", "127.0.0.0/8") as daemon:
+    with serving(data, *PAGES, "--closed", "--proxy", "127.0.0.0/255.0.0.0") as daemon:
         web = Web(daemon.process, page_url(daemon))
         assert web.get("/api/v1/status").status == 401
         assert web.get("/api/v1/status", viewer).status == 200

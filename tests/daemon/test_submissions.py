@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import shutil
 import sys
 import tarfile
@@ -10,6 +11,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import msgspec
+import pytest
 
 from referee.bots.confinement import UNCONFINED
 from referee.bots.manifest import sample_bots
@@ -244,6 +246,22 @@ def test_slow_builds_of_one_team_delay_no_other_team(tmp_path: Path) -> None:
         assert daemon.said.count("building again") == 2
         may.touch()
         wait_for(lambda: daemon.said.count("built again") == 4, f"the others; {daemon.said}")
+        assert daemon.stop() == 0, daemon.said
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="there is one core")
+def test_a_build_does_not_get_the_cores_that_games_are_played_on(tmp_path: Path) -> None:
+    """Hundreds of its processes would else make bots of others late."""
+    data = tmp_path / "data"
+    cores = 'build = ["sh", "-c", "grep Cpus_allowed_list /proc/self/status; exit 3"]'
+    with House.open(data) as house:
+        reds = team(house)
+        burner = house.submissions.keep("burner", reds, bot_folder(tmp_path / "b", build=cores))
+    with serving(data, *QUIET, "--jobs", str(len(os.sched_getaffinity(0)) - 1)) as daemon:
+        assert judged(daemon, burner).state == "rejected", daemon.said
+        with daemon.house() as house:
+            told = house.versions.told(burner.id)
+        assert f"Cpus_allowed_list:\t{min(os.sched_getaffinity(0))}\n" in f"{told}\n", told
         assert daemon.stop() == 0, daemon.said
 
 
