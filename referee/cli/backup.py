@@ -11,6 +11,7 @@ from referee.cli import console
 from referee.cli.house import DATA, AsJson, Data, opened
 from referee.rules.numbers import amount
 from referee.store.house.copying import back_up
+from referee.store.house.missing import must_have_its_games
 from referee.store.house.restoring import restore
 
 
@@ -58,6 +59,9 @@ def backup_command(
         return
     assert to is not None
     with opened(data) as house:
+        season = house.seasons.latest()
+        if season is not None:
+            must_have_its_games(house, season)
         made = back_up(house, to, keys=not no_keys, tell=_progress)
     if json:
         console.print_json(made)

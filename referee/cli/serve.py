@@ -205,7 +205,8 @@ def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
 def _endpoint(text: str) -> str | None:
     if text == "none":
         return None
-    if re.fullmatch(r"tcp://[^\s/]+:(\d{1,5}|\*)|ipc://\S+", text, re.ASCII) is None:
+    found = re.fullmatch(r"tcp://[^\s/]+:(\d{1,5}|\*)|ipc://\S+", text, re.ASCII)
+    if found is None or int((found[1] or "*").replace("*", "0")) >= 2**16:
         raise BadAddress(f"--bots takes tcp://ADDRESS:PORT, for example {BOTS}, not {text!r}")
     return text
 

@@ -149,7 +149,10 @@ def tournament_command(
     ] = None,
     salt: Annotated[
         str | None,
-        typer.Option(help="The salt that a tournament showed at its end; drawn anew if left out."),
+        typer.Option(
+            help="The salt that a tournament showed at its end: with its --seed it deals the same "
+            "games. Drawn anew if left out."
+        ),
     ] = None,
     jobs: Annotated[
         int | None,

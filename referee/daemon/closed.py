@@ -11,12 +11,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 
 from referee.daemon.journal import Journal, stamp
-from referee.daemon.opening import disqualified_noted, has_lost_its_games
+from referee.daemon.opening import disqualified_noted
 from referee.daemon.scoreboard import LastWord, last_word, ratings_of, redraw
 from referee.reports.standings import Standings, setting_of
 from referee.store.connect import FILE
 from referee.store.database import Store
 from referee.store.house.house import House
+from referee.store.house.missing import has_lost_its_games
 from referee.store.house.rows import SeasonRow
 
 

@@ -23,7 +23,6 @@ from referee.reports.standings import Standings
 from referee.store.connect import FILE
 from referee.store.database import Store
 from referee.store.house.house import House
-from referee.store.house.mistakes import BadHouse
 from referee.store.house.rows import SeasonRow
 from referee.tournament.begin import stored_spec
 from referee.tournament.changing import changes
@@ -224,24 +223,6 @@ def _otherwise(there: Spec, asked: Spec, keys: Sequence[str]) -> list[str]:
     if set(wanted.variants) == set(there.variants):
         wanted = replace(wanted, variants=there.variants)
     return changes(there, wanted)
-
-
-def has_lost_its_games(house: House, row: SeasonRow) -> Path | None:
-    """The file with the games of a season, where it is gone though the house knows of games."""
-    path = house.seasons.folder(row) / FILE
-    known = house.ratings.latest(row) or any(each.applied for each in house.rulings.of_season(row))
-    return path if known and not path.exists() else None
-
-
-def must_have_its_games(house: House, row: SeasonRow) -> None:
-    """Raises BadHouse where a season would begin again as if it had never been played."""
-    lost = has_lost_its_games(house, row)
-    if lost is not None and row.state != "closed":
-        raise BadHouse(
-            f"the games of season {row.name} are gone: there is no {lost}; bring it back from a "
-            "copy (`referee backup --restore`), or give the season up by `referee season close` "
-            "and begin another by `referee season start`"
-        )
 
 
 def disqualified_noted(house: House, store: Store) -> bool:

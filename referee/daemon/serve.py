@@ -14,7 +14,7 @@ from referee.daemon.full_disk import FullDisk
 from referee.daemon.greeting import Say
 from referee.daemon.journal import Journal
 from referee.daemon.live import Live
-from referee.daemon.opening import must_be_as_asked, must_have_its_games, settled, spec_of
+from referee.daemon.opening import must_be_as_asked, settled, spec_of
 from referee.daemon.pace import PACE, PaceTerms
 from referee.daemon.pages import Pages
 from referee.daemon.readiness import Readiness
@@ -22,6 +22,7 @@ from referee.daemon.samples import enter_samples
 from referee.daemon.terms import ServeTerms
 from referee.store.connect import FILE
 from referee.store.house.house import House
+from referee.store.house.missing import must_have_its_games
 from referee.tournament.spec import Spec
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

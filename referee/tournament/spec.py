@@ -286,7 +286,7 @@ def _check_texts(spec: Spec) -> None:
     if spec.salt is not None and not re.fullmatch(f"[0-9a-f]{{{SALT_DIGITS}}}", spec.salt):
         raise BadSpec(
             f"a salt is the {SALT_DIGITS} hexadecimal digits that a tournament showed at its end, "
-            f"not {quoted(spec.salt)}; without one a new one is drawn",
+            f"in small letters, not {quoted(spec.salt)}; without one a new one is drawn",
             ("salt",),
         )
 
@@ -344,7 +344,7 @@ def _check_lists(spec: Spec) -> None:
     for team, names in spec.teams.items():
         for place, name in enumerate(names):
             if name in seen:
-                told = f"{quoted(name)} is in the teams {quoted(seen[name])} and {quoted(team)}"
+                told = f"{quoted(name)} is in {quoted(seen[name])} and again in {quoted(team)}"
                 raise BadSpec(told, ("teams", team, place))
             seen[name] = team
     if spec.teams and spec.format == "knockout":

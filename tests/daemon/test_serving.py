@@ -179,6 +179,7 @@ def test_what_cannot_be_meant_is_refused_before_anything_is_made(tmp_path: Path)
         tmp_path,
         {
             "bots": (("serve", "--bots", "nonsense"), "--bots takes tcp://ADDRESS:PORT, .*"),
+            "port": (("serve", "--bots", "tcp://127.0.0.1:65536"), "--bots takes tcp://.*65536'"),
             "web": (("serve", "--web", "127.0.0.1:x"), "--web takes HOST:PORT, .*"),
             **{
                 f"proxy {proxy}": (("serve", "--proxy", proxy), "--proxy takes the address .*")

@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from referee.mistake import BAD_INPUT
 from referee.store.house import House
 from tests.cli.running import referee, sentence
 from tests.daemon.serving import BOTS, WEB, serving
@@ -61,6 +62,9 @@ def test_a_season_whose_games_are_gone_does_not_begin_anew(tmp_path: Path) -> No
     gone = data / "seasons" / "1" / "tournament.db"
     assert told.startswith(f"the games of season 1 are gone: there is no {gone}; bring it back")
     assert not (data / "seasons").exists()
+    backup = ("backup", "--data", data, "--to", tmp_path / "it.tar")
+    assert referee(tmp_path, *backup).status == BAD_INPUT
+    assert not (tmp_path / "it.tar").exists()
     assert referee(tmp_path, "season", "close", "--data", data).status == 0
     assert referee(tmp_path, "season", "start", "--data", data).status == 0
     with serving(data, *QUIET) as daemon:

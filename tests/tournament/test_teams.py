@@ -107,8 +107,9 @@ def test_mistakes_are_told_in_a_sentence(tmp_path: Path) -> None:
         "one team": ((*words, "--team", "reds=random,lowest"), "underdog is played by .*reds.*"),
         "twice": (
             (*words, "--team", "reds=random", "--team", "blues=random"),
-            '"random" is in the teams "reds" and "blues"',
+            '"random" is in "reds" and again in "blues"',
         ),
+        "again": ((*words, "--team", "reds=random,random"), '.*"reds" and again in "reds"'),
         "nobody": ((*words, "--team", "reds=nobody"), 'the team "reds" names "nobody", .*'),
         "knockout": (
             (*words, "--team", "reds=random", "--format", "knockout"),
