@@ -9,7 +9,8 @@ Chunks are played in two places. Bots that were handed in meet in the workers; w
 from elsewhere plays in the hall, one chunk at a time. What comes back unplayed keeps its numbers
 and its luck for the next time, unless a bot may have seen a hand that should be hidden: all bots of
 a ladder count as strangers (schedule.py), samples too, and a number that may have been begun is not
-given out again.
+given out again. A season that was opened before may be a backup, or have lost what was not written:
+what it gives out with hidden chance is dealt anew.
 """
 
 from __future__ import annotations
@@ -113,6 +114,8 @@ class Season:
         self._flights: dict[int, Flight] = {}
         self._resting: dict[int, float] = {}
         self._recall()
+        self._goes_on = bool(self.rows)
+        """Whether games may have been begun of which the store knows nothing."""
 
     def _recall(self) -> None:
         for row in self._store.pairings():
@@ -251,7 +254,7 @@ class Season:
             ),
         )
         self._flights[number] = Flight(row.id, place, set(chunk.each_number()))
-        return chunk
+        return chunk.dealt_anew() if self._goes_on else chunk
 
     def _numbers(self, row: PairingRow, games: int) -> tuple[tuple[int, int], ...]:
         """Those that were left over, then new ones."""

@@ -68,6 +68,8 @@ class Ledger:
         self.out: dict[str, str] = {}
         """Bots that do not come up, and why."""
         self._recall()
+        self._goes_on = bool(self.rows) and not store.value("finished")
+        """Whether the store may be a backup, after which more was played."""
 
     # How far it is.
 
@@ -156,6 +158,8 @@ class Ledger:
             rows.append(row)
             self._know(pairing, row)
             self._desk.add(row.id, [(1, row.games)])
+            if self._goes_on:
+                self._note_begun(row)
         if rows:
             self._store.add_pairings(rows)
             self._store.commit()

@@ -108,6 +108,9 @@ async def _unpacked(order: Order, body: bytes) -> tuple[Upload, bytes]:
             await process.wait()
     if process.returncode and -process.returncode in OUT_OF_TIME:
         raise _too_slow(order)
+    if process.returncode and process.returncode < 0:
+        # Whatever a crafted file makes of its reader is its sender's doing.
+        raise Refusal(422, "the upload cannot be read: it ends the process that reads it")
     if process.returncode:
         raise RuntimeError(f"the unpacker ended with {process.returncode}: {told[-2000:]!r}")
     head, _, content = out.partition(b"\n")

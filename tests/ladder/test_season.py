@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from itertools import count
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from referee.bots.manifest import Bot
 from referee.clock import Clock
 from referee.ladder.season import CHUNK_GAMES, Player, Season
 from referee.record import BotInfo, Record
+from referee.rules.registry import find_variant
+from referee.schedule import game_orders
 from referee.store.database import Store
 from referee.store.rows import FaultRow, GameRow
 from referee.tournament.chunk import Batch, Chunk, Contestant, Manner
@@ -273,6 +276,35 @@ def test_a_hand_that_a_lost_worker_dealt_is_not_dealt_again(
         for number in (1, 2):
             later.enter(player(number, variants=(variant,)))
         assert set(given(later).each_number()).isdisjoint(again.each_number()) is not kept
+
+
+@pytest.mark.parametrize(("variant", "again"), [("deck", False), ("underdog", True)])
+def test_a_hand_that_was_dealt_after_a_backup_is_not_dealt_again(
+    variant: str, again: bool, tmp_path: Path
+) -> None:
+    """Nor one of which a daemon that was killed had not written that it was dealt."""
+    with new_store(tmp_path / "backup") as store:
+        season = a_season(store)
+        for number in (1, 2):
+            season.enter(player(number, variants=(variant,)))
+        given(season)
+        store.commit()
+        backup = shutil.copytree(tmp_path / "backup", tmp_path / "restored")
+        played_on = seeds(given(season))
+    with Store.open(backup) as store:
+        restored = a_season(store)
+        for number in (1, 2):
+            restored.enter(player(number, variants=(variant,)))
+        dealt = [seeds(given(restored)) for _ in range(2)]
+    assert (played_on in dealt) is again
+    assert played_on.isdisjoint(set().union(*dealt)) is not again
+
+
+def seeds(chunk: Chunk) -> set[str]:
+    """What the chance of its games comes from."""
+    hidden = find_variant(chunk.variant).hidden_chance
+    orders = game_orders(chunk.branch, chunk.each_number(), hidden_chance=hidden)
+    return {order.chance_seed for order in orders}
 
 
 def test_whoever_does_not_start_is_left_alone_and_loses_nothing(tmp_path: Path) -> None:
