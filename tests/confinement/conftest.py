@@ -18,3 +18,12 @@ def built_anew() -> Iterator[None]:
         Path(folder).chmod(0o755)  # bots are another user's
         patch.setattr(cache, "FOR_BOTS", Path(folder))
         yield
+
+
+@pytest.fixture
+def open_path() -> Iterator[Path]:
+    """A folder that the bots' user can enter. Those that pytest gives are closed, and whoever opens
+    them has them closed again by the next run that begins beside this one."""
+    with tempfile.TemporaryDirectory(prefix="open-") as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import stat
 from pathlib import Path
 
 import pytest
@@ -24,13 +23,6 @@ def _reason() -> str:
 
 walls = pytest.mark.skipif(BEST is Level.NONE, reason=_reason())
 confined = Confinement(level=BEST)
-
-
-def open_to_all(folder: Path) -> None:
-    """Let the bots' user get to a folder of a test."""
-    for each in (folder, *folder.parents):
-        if not each.stat().st_mode & stat.S_IXOTH:
-            each.chmod(0o755)
 
 
 HELLO = """

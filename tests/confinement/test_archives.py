@@ -24,7 +24,7 @@ from referee.bots.confinement.identity import servant
 from referee.bots.manifest import BadBot, Bot, read_bot
 from referee.bots.unpacking.open_folder import open_folder
 from referee.bots.unpacking.tar import Judged, Most
-from tests.confinement.offered import confined, open_to_all, walls
+from tests.confinement.offered import confined, walls
 
 FOLDER, LINK, SECOND_NAME = tarfile.DIRTYPE, tarfile.SYMTYPE, tarfile.LNKTYPE
 as_root = pytest.mark.skipif(os.getuid() != 0, reason="root alone hands itself to somebody else")
@@ -61,9 +61,14 @@ def everything(folder: Path) -> dict[str, tuple[int, int, float, int]]:
 
 
 @pytest.fixture
+def tmp_path(open_path: Path) -> Path:
+    """One that the bots' user can enter."""
+    return open_path
+
+
+@pytest.fixture
 def outside(tmp_path: Path) -> Path:
     """A folder with a file, beside the one that archives are unpacked into; anybody may write."""
-    open_to_all(tmp_path)
     folder = tmp_path / "outside"
     folder.mkdir(mode=0o777)
     folder.chmod(0o777)
@@ -259,10 +264,11 @@ def test_where_there_is_no_such_user(tmp_path: Path) -> None:
         "try: unpack(io.BytesIO(bytes(1024)), Path(sys.argv[1]), 1000)\n"
         "except BadArchive as bad: print(bad)"
     )
+    before = tmp_path.stat().st_mode
     words = ["unshare", "--map-root-user", sys.executable, "-c", script, str(tmp_path)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert f"cannot be handed to user {servant()}" in done.stdout, done.stderr
-    assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o700
+    assert tmp_path.stat().st_mode == before
 
 
 def test_it_has_a_deadline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from referee.bots.building import built
 from referee.bots.confinement import UNCONFINED
 from referee.bots.confinement.walls import search_path
 from referee.bots.manifest import Bot, read_bot
-from tests.confinement.offered import a_bot, confined, open_to_all, walls
+from tests.confinement.offered import a_bot, confined, walls
 from tests.confinement.test_walls import notes
 
 COMPILE = """
@@ -26,10 +26,10 @@ py_compile.compile(other, cfile=cached, invalidation_mode=mode)
 LOOK = "import plan\nreturn plan.TOLD + ' ' + ','.join(sorted(os.listdir('.')))"
 
 
-@pytest.fixture(autouse=True)
-def in_sight(tmp_path: Path) -> None:
+@pytest.fixture
+def tmp_path(open_path: Path) -> Path:
     """What the bots' user cannot read would be copied for that alone."""
-    open_to_all(tmp_path)
+    return open_path
 
 
 def two_faced(folder: Path, **keys: object) -> Bot:

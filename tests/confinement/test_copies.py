@@ -11,7 +11,7 @@ import pytest
 from referee.bots.building import built
 from referee.bots.confinement.identity import may_read, servant
 from referee.bots.manifest import BadBot, Bot, find_bot
-from tests.confinement.offered import confined, open_to_all, walls
+from tests.confinement.offered import confined, walls
 
 pytestmark = [
     walls,
@@ -21,10 +21,9 @@ STRANGER = 65534
 
 
 @pytest.fixture
-def cache(tmp_path: Path) -> Path:
+def cache(open_path: Path) -> Path:
     """Where a stranger could get at it, if the cache let him in."""
-    open_to_all(tmp_path)
-    return tmp_path / "cache"
+    return open_path / "cache"
 
 
 def closed(folder: Path, build: str = "") -> Bot:

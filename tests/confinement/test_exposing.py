@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import socket
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,14 +18,6 @@ from tests.confinement.test_walls import notes
 
 NOT_SHOWN = "cannot be shown to bots"
 TOOLS = "name a folder with tools"
-
-
-@pytest.fixture
-def open_path() -> Iterator[Path]:
-    """A folder that the bots' user can enter. Those that tests have by default are closed."""
-    with tempfile.TemporaryDirectory(prefix="exposing-") as folder:
-        Path(folder).chmod(0o755)
-        yield Path(folder)
 
 
 @pytest.mark.parametrize(
