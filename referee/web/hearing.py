@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from pathlib import Path
 
@@ -32,6 +33,9 @@ async def hear(live: Live, endpoint: str) -> None:
                 live.counts["unreadable"] += 1
             else:
                 live.tell(event)
+            # What has come already is not waited for: without this, events that come quicker than
+            # they are told would keep the loop from every page.
+            await asyncio.sleep(0)
     finally:
         socket.close()
         context.destroy(linger=0)
