@@ -170,7 +170,7 @@ def _check(games: int, at_once: int, startup_ms: int, think: str) -> None:
 def _check_freeze(confinement: Confinement, think: str) -> None:
     """Raises BadMatch where no bot could be made to stand still."""
     if confinement.freeze and confinement.level is Level.NONE:
-        raise BadMatch("freeze needs bots that are confined; level none can hold nobody")
+        raise BadMatch("freeze needs bots that are confined; level none does not confine them")
     if confinement.freeze and think == "parallel":
         raise BadMatch("freeze is for bots that think in turn")
 

@@ -43,7 +43,7 @@ def with_level(spec: Spec, entries: Sequence[Entry]) -> Spec:
 def at_level(spec: Spec, level: Level, *, strangers: bool) -> Spec:
     """The spec with this level, and with `freeze` settled for it. Raises BadSpec."""
     if spec.freeze and level is Level.NONE:
-        raise BadSpec("freeze needs bots that are confined; level none can hold nobody")
+        raise BadSpec("freeze needs bots that are confined; level none does not confine them")
     freeze = spec.freeze
     if freeze is None:
         freeze = strangers and level is not Level.NONE and spec.think == "in-turn"

@@ -106,7 +106,7 @@ except MemoryError:
 
 def test_freezing_needs_walls_and_turns() -> None:
     for confinement, think, told in (
-        (Confinement(freeze=True), "in turn", "level none can hold nobody"),
+        (Confinement(freeze=True), "in turn", "level none does not confine them"),
         (Confinement(level=Level.STANDARD, freeze=True), "parallel", "think in turn"),
     ):
         with pytest.raises(BadMatch, match=told):
