@@ -2,7 +2,8 @@
 
 A version that is being looked at when the daemon is killed is queued again by the next one. The
 process that looks may break down itself, or never end: the first time that is our trouble and it
-is tried again, the second time it is the submission's.
+is tried again, the second time it is the submission's. A disk without room is always our trouble:
+the version waits, for longer each time, and the others go on.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import contextlib
 from collections import Counter
 from collections.abc import Callable
+from typing import NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -32,6 +34,15 @@ LONGEST_S = 600.0
 TRIES = 2
 REST_S = 15.0
 """After a check for which the disk had no room: by then it is known how full the disk is."""
+LONGEST_REST_S = 960.0
+"""Of a version for which there was no room again and again."""
+
+
+class _Rest(NamedTuple):
+    """How long a version waits for room on the disk."""
+
+    length_s: float
+    until: float
 
 
 class _Check(Struct):
@@ -68,6 +79,8 @@ class Submissions:
         self._turns = Turns(at_once)
         self._tries: Counter[int] = Counter()
         self._rest_until = 0.0
+        self._rests: dict[int, _Rest] = {}
+        """By version; those for which the disk had no room."""
 
     @property
     def fds(self) -> list[int]:
@@ -78,7 +91,11 @@ class Submissions:
         """Take from the queue what can be taken, teams in turn."""
         if now < self._rest_until:
             return
-        waiting = [each for each in self._house.submissions.waiting() if each.state == "queued"]
+        waiting = [
+            each
+            for each in self._house.submissions.waiting()
+            if each.state == "queued" and not self._rests_at(each.id, now)
+        ]
         while (version := self._turns.next((each.team, each) for each in waiting)) is not None:
             waiting.remove(version)
             claimed = self._house.submissions.claim(version.id)
@@ -144,8 +161,8 @@ class Submissions:
             self._tell(self._house.submissions.checking(number))
             return False
         if isinstance(finding, NoRoom):
-            self._rest_until = now + REST_S
-            return self._broken(check, "the disk of the referee has no room for it")
+            self._rest(number, now)
+            return self._again(check, "the disk of the referee has no room for it")
         if isinstance(finding, Passed):
             version = self._house.submissions.accept(
                 number, finding.definition, finding.told, finding.room
@@ -159,12 +176,25 @@ class Submissions:
         number = check.version.id
         self._tries[number] += 1
         if self._tries[number] < TRIES:
-            self._journal.warning("checked again", bot=check.version.name, why=why)
-            self._tell(self._house.submissions.put_back(number))
-            self._end(check)
-            return False
+            return self._again(check, why)
         self._judged(check, self._house.submissions.reject(number, why))
         return True
+
+    def _again(self, check: _Check, why: str) -> bool:
+        self._journal.warning("checked again", bot=check.version.name, why=why)
+        self._tell(self._house.submissions.put_back(check.version.id))
+        self._end(check)
+        return False
+
+    def _rest(self, number: int, now: float) -> None:
+        """Begin nothing for a moment, and this version not for twice as long as the last time."""
+        self._rest_until = now + REST_S
+        last = self._rests.get(number)
+        length_s = REST_S if last is None else min(2 * last.length_s, LONGEST_REST_S)
+        self._rests[number] = _Rest(length_s, now + length_s)
+
+    def _rests_at(self, number: int, now: float) -> bool:
+        return number in self._rests and now < self._rests[number].until
 
     def _judged(self, check: _Check, version: VersionRow) -> None:
         self._journal.info("judged", bot=version.name, state=version.state)

@@ -6,7 +6,7 @@ whatever it was packed. Where all of it lies in one folder, that folder is the b
 written to the disk here, and no more is unpacked than is taken: every byte counts, those of links
 and of names too, and so does every folder.
 
-This runs in a process of its own (unpacker.py), which imports the standard library alone.
+This runs in a process of its own (upload_reader.py), which imports the standard library alone.
 """
 
 from __future__ import annotations

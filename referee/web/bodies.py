@@ -12,7 +12,7 @@ from referee.web import forms
 from referee.web.endpoint import told_of
 from referee.web.openapi import ARCHIVES, JSON
 from referee.web.refusal import Refusal
-from referee.web.unpacker import too_large
+from referee.web.upload_reader import too_large
 
 FORM_ROOM = 16 * 1024
 """For the other fields of a form with a file."""

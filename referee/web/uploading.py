@@ -2,8 +2,8 @@
 
 Nothing of a body is read before its sender may send one. So many bodies are in memory at a time and
 no more, few of them one team's; whoever comes then waits, with nothing read. What a body holds is
-parsed by a process of its own (unpacker.py), at a cost that has an end: whoever asks for anything
-else is answered meanwhile. Whoever has gone before that is not unpacked for.
+parsed by a process of its own (upload_reader.py), at a cost that has an end: all other requests are
+answered meanwhile. Nothing is unpacked for a sender that has gone before.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from referee.web import bodies
 from referee.web.endpoint import HandedIn
 from referee.web.refusal import Refusal
 from referee.web.settings import Limits
-from referee.web.unpacker import TOO_COSTLY, Order, Upload
+from referee.web.upload_reader import TOO_COSTLY, Order, Upload
 
 AT_ONCE = 4
 OF_ONE = 2
@@ -36,7 +36,7 @@ PACKAGES = Path(__file__).resolve().parents[2]
 PROGRAM = """
 import sys
 sys.path.append(sys.argv.pop())
-from referee.web.unpacker import main
+from referee.web.upload_reader import main
 main()
 """
 OUT_OF_TIME = (signal.SIGALRM, signal.SIGXCPU, signal.SIGKILL)
@@ -94,7 +94,7 @@ class Uploads:
 
 async def _unpacked(order: Order, body: bytes) -> tuple[Upload, bytes]:
     """What a process of its own makes of a body, and the folder. Raises Refusal."""
-    process = await _unpacker()
+    process = await _upload_reader()
     try:
         async with asyncio.timeout(order.deadline_s + SPARE_S):
             line = json.dumps(order._asdict()).encode() + b"\n"
@@ -112,12 +112,12 @@ async def _unpacked(order: Order, body: bytes) -> tuple[Upload, bytes]:
         # Whatever a crafted file makes of its reader is its sender's doing.
         raise Refusal(422, "the upload cannot be read: it ends the process that reads it")
     if process.returncode:
-        raise RuntimeError(f"the unpacker ended with {process.returncode}: {told[-2000:]!r}")
+        raise RuntimeError(f"the upload reader ended with {process.returncode}: {told[-2000:]!r}")
     head, _, content = out.partition(b"\n")
     return Upload(**json.loads(head)), content
 
 
-async def _unpacker() -> asyncio.subprocess.Process:
+async def _upload_reader() -> asyncio.subprocess.Process:
     """Started, with nothing of this process but three pipes. Raises Refusal."""
     try:
         return await asyncio.create_subprocess_exec(

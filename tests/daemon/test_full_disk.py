@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,8 +10,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from referee.bots.confinement import UNCONFINED
+from referee.clock import Clock
+from referee.daemon.journal import Journal
 from referee.daemon.pace import PACE, PaceTerms
 from referee.daemon.samples import packed
+from referee.daemon.submissions import Submissions
 from referee.record import Record
 from referee.store.house import House
 from tests.daemon.serving import WEB, Daemon, serving
@@ -110,6 +115,50 @@ def test_a_bot_is_not_rejected_for_a_full_disk(tmp_path: Path, disk: Path, data:
         ballast.unlink()
         assert judged(daemon, version).state == "playing", daemon.said
         assert daemon.stop() == 0, daemon.said
+
+
+def test_a_version_waits_however_often_the_disk_had_no_room(tmp_path: Path, data: Path) -> None:
+    """For longer each time; meanwhile another team's is judged."""
+    large = tmp_path / "large"
+    bot_folder(large)
+    (large / "weights").write_bytes(bytes(2_000_000))
+    ballast = data.parent / "ballast"
+    clock = Clock(move_ms=1000)
+    with House.open(data) as house:
+        version = house.submissions.keep("large", team(house), packed(large))
+        ballast.write_bytes(bytes(16 * 1024 * 1024 - _used(data.parent) - 1_500_000))
+        journal, terms = Journal(io.StringIO()), (UNCONFINED, clock, 10_000)
+        queue = Submissions(house, terms, journal, lambda _: None, 1, frozenset())
+        now = 0.0
+
+        def seen() -> str:
+            """The state in which a check that begins now leaves it."""
+            queue.begin(now)
+            assert house.versions.get(version.id).state == "building"
+            busy = ("building", "checking")
+            wait_for(
+                lambda: queue.hear(now) or house.versions.get(version.id).state not in busy,
+                "the check",
+            )
+            return house.versions.get(version.id).state
+
+        for rest_s in (15.0, 30.0, 60.0):
+            assert seen() == "queued"
+            now += rest_s - 1
+            queue.begin(now)
+            assert not queue.fds
+            now += 1
+        assert seen() == "queued"
+        blues, small = team(house, "Blues"), bot_folder(tmp_path / "small")
+        other = house.submissions.keep("small", blues, small)
+        now += 15
+        queue.begin(now)
+        wait_for(lambda: queue.hear(now), "the verdict on the other team's")
+        assert house.versions.get(other.id).state == "playing"
+        ballast.unlink()
+        now += 105
+        assert seen() == "playing"
+        queue.close()
 
 
 def _used(disk: Path) -> int:

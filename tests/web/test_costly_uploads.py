@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from referee.bots.confinement.identity import servant
 from referee.web import forms
-from referee.web.unpacker import Order, read_upload
+from referee.web.upload_reader import Order, read_upload
 from tests.daemon.serving import processes_of
 from tests.waiting import wait_for
 from tests.web import hostile_uploads
@@ -26,17 +26,18 @@ SMALL = """
 from referee.web import uploading
 uploading.PROGRAM = uploading.PROGRAM.replace(
     "main()",
-    "from referee.web import unpacker; pages = int(open('/proc/self/statm').read().split()[0]); "
-    "unpacker.MEMORY = 4096 * pages + 16_000_000 - 8 * 20_000_000; main()",
+    "from referee.web import upload_reader; "
+    "pages = int(open('/proc/self/statm').read().split()[0]); "
+    "upload_reader.MEMORY = 4096 * pages + 16_000_000 - 8 * 20_000_000; main()",
 )
 """
-"""The unpacker gets 16 MB beside what it has."""
+"""The reader gets 16 MB beside what it has."""
 HELD = """
 from referee.web import uploading
 uploading.PROGRAM = uploading.PROGRAM.replace(
     "main()",
-    "from referee.web import unpacker; from threading import Event; "
-    "unpacker.read_upload = lambda *_: Event().wait(); main()",
+    "from referee.web import upload_reader; from threading import Event; "
+    "upload_reader.read_upload = lambda *_: Event().wait(); main()",
 )
 """
 """No upload is ever read."""
@@ -49,7 +50,7 @@ def test_an_upload_that_takes_too_much_processor_time(own: Contest) -> None:
         costly = hostile_uploads.records_in_headers()
         sender = threading.Thread(target=lambda: replies.append(submit(web, costly, own.reds)))
         sender.start()
-        wait_for(lambda: processes_of(web.process.pid), "an unpacker")
+        wait_for(lambda: processes_of(web.process.pid), "a reader of the upload")
         while sender.is_alive():
             assert web.get("/healthz").status == 200
             sender.join(0.1)
@@ -71,18 +72,18 @@ def test_an_upload_that_takes_too_much_memory(own: Contest) -> None:
         assert submit(web, archive("fresh"), own.reds).status == 202
 
 
-def test_the_unpacker_has_nothing_of_the_referee(
+def test_the_reader_has_nothing_of_the_referee(
     own: Contest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PGPASSWORD", "secret")
     with serving(own.data, before=HELD) as web:
         sender = threading.Thread(target=submit, args=(web, archive("fresh"), own.reds))
         sender.start()
-        (unpacker,) = wait_for(lambda: _confined(web), "the process that unpacks")
-        assert b"secret" not in (unpacker / "environ").read_bytes()
-        opened = [each.readlink() for each in (unpacker / "fd").iterdir()]
+        (reader,) = wait_for(lambda: _confined(web), "the process that reads it")
+        assert b"secret" not in (reader / "environ").read_bytes()
+        opened = [each.readlink() for each in (reader / "fd").iterdir()]
         assert not [each for each in opened if not str(each).startswith("pipe:")]
-        os.kill(int(unpacker.name), signal.SIGKILL)
+        os.kill(int(reader.name), signal.SIGKILL)
         sender.join()
 
 

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
-from referee.web import unpacker
+from referee.web import upload_reader
 from referee.web.api import ladder, reads, writes
 from referee.web.api.asked import OneTournament
 from referee.web.endpoint import Call, Nothing
@@ -37,7 +37,7 @@ def submit(call: Call, _: Nothing) -> dict[str, Any]:
         "limits": call.house.settings.limits(),
         "used": None if call.visitor.team is None else quotas.used(call.visitor.team),
         "versions": [ladder.version_told(call, version) for version in own[-20:][::-1]],
-        "field": unpacker.FIELD,
+        "field": upload_reader.FIELD,
     }
 
 
