@@ -6,6 +6,7 @@
 # make test-lowest       all tests with the lowest versions that pyproject.toml allows
 # make bench  the speed of the arena, as ratios to a bare pipe exchange
 # make bench-tournament  what a tournament costs beyond its games; a second worker; reports
+# make bench-contest     a contest of many small bots: what starting them costs beside playing
 # make bench-store       a store of GAMES=1000000 by BOTS=100: writing, room, standings
 # make bench-rate        `referee rate` against a plain read of the same file
 # make bench-ratings     a rating of 1,000 to 10,000 bots: time and memory
@@ -47,7 +48,7 @@ SECONDS ?= 60
 SIZE := $(if $(SMALL),--small)
 
 .PHONY: help demo test quick test-repeat test-lowest test-full lint bench \
-  bench-tournament bench-rate bench-hall bench-viewers \
+  bench-tournament bench-contest bench-rate bench-hall bench-viewers \
   bench-archive bench-cluster bench-store bench-ratings \
   bench-confinement bench-full fuzz soak packages machine clean
 
@@ -119,6 +120,9 @@ bench: $(READY)
 
 bench-tournament: $(READY)
 	@$(BIN)/python -m benchmarks.tournament $(SIZE)
+
+bench-contest: $(READY)
+	@$(BIN)/python -m benchmarks.contest $(SIZE)
 
 bench-store: $(READY)
 	@$(BIN)/python -m benchmarks.store $(SIZE) \

@@ -1,9 +1,10 @@
 """The keeper of one bot: a small process between the referee and the bot's process tree.
 
-    python -I -S keeper.py control=FD [log=FILE] [more: keeping/orders.py] -- COMMAND …
+    python -I -S keeper.py SOCKET
 
-The bot inherits the keeper's standard input and output, which the keeper then lets go, so that the
-game itself passes through no third hand. What the keeper does:
+The script forks a keeper for each request that comes by the socket (keeping/fork_server.py,
+keeping/orders.py). The bot inherits the keeper's standard input and output, which the keeper then
+lets go, so that the game itself passes through no third hand. What a keeper does:
 
 - starts the bot in a session of its own, behind the walls that it is told of, and tells the
   referee its process id, or why it failed;
@@ -17,20 +18,20 @@ game itself passes through no third hand. What the keeper does:
   has to do.
 
 It runs as a script of its own, with the standard library alone, because it must not share a fate
-with the referee. Control lines, keeper to referee: `started PID STOPPER` (0 for no stopper),
-`failed REASON`, `walls REASON` (the bot could not be confined, and was not started), `exit STATUS`,
-`signal NUMBER`, and before the last two, where that is why: `memory`, `files`, `cpu` (it had more
-than its limit of those), `stopper` (it ended the process that stops it).
+with the referee. Control lines, keeper to referee: `keeper PID` (its own), `started PID STOPPER`
+(the bot's; 0 for no stopper), `failed REASON`, `walls REASON` (the bot could not be confined, and
+was not started), `exit STATUS`, `signal NUMBER`, and before the last two, where that is why:
+`memory`, `files`, `cpu` (it had more than its limit of those), `stopper` (it ended the process that
+stops it).
 """
 
 from __future__ import annotations
 
 import sys
 
-# Beside this file, and by no longer way: what the package itself imports would cost every start of
-# a bot 10 ms, and so would compiling one large script each time.
+# Beside this file, and by no longer way: what the package itself imports would cost 10 ms.
 sys.path.append(__file__.rpartition("/")[0])
 
-from keeping.main import main  # type: ignore[import-not-found]  # beside this file
+from keeping.fork_server import serve  # type: ignore[import-not-found]  # beside this file
 
-main()
+serve(int(sys.argv[1]))

@@ -9,8 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import socket
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -19,20 +17,19 @@ from pathlib import Path
 
 from referee.bots.confinement.cgroups import OpenGroup
 from referee.bots.confinement.guard import Guard, NotConfined
+from referee.bots.keeper_process import KeeperProcess, NoKeeper
 from referee.bots.keeping.log import OWN_STDERR
+from referee.bots.keeping.orders import Orders
 from referee.bots.keeping.still import PATIENCE_S, ThreadsLook, comes_to_rest
-from referee.bots.stopper import Stopper
 from referee.links.endpoint import LocalEndpoint
 
-KEEPER = Path(__file__).with_name("keeper.py")
-KEEPER_EXIT_S = 10.0
 LOG_BYTES = 64 * 1024
 STDERR_AS_LOG = Path(OWN_STDERR)
 """Where what the bot writes goes to the referee's own stderr, at once and whole."""
+OUTSIDE = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
+"""The environment of walls: nothing of the referee's, and nothing of a bot's."""
 WALLS_S = 30.0
 """What walls may take to stand; it is not charged to the bot."""
-OUTSIDE = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
-"""The environment of keepers and of walls: nothing of the referee's, and nothing of a bot's."""
 OUT_OF_MEMORY = "ran out of memory and was killed"
 TOO_MANY_FILES = "made more files than its limit on disk allows and was killed"
 
@@ -77,58 +74,42 @@ class BotProcess:
         guard: Guard | None = None,
         endpoint: LocalEndpoint | None = None,
     ) -> None:
-        """`endpoint` is where a bot that speaks ZeroMQ connects; it is closed with the process."""
+        """`endpoint` is where a bot that speaks ZeroMQ connects; it is closed with the process.
+
+        Raises NoStart.
+        """
         self.endpoint = endpoint
-        ours, theirs = socket.socketpair()
-        control = theirs.fileno()
-        orders = [f"control={control}", f"log_bytes={log_bytes}"]
-        if log is not None:
-            orders.append(f"log={log}")
-        if keeper_cores:
-            orders.append(f"cores={','.join(map(str, sorted(keeper_cores)))}")
+        orders = Orders(
+            command=list(command),
+            env=dict(os.environ if env is None else env),
+            cwd=str(cwd or Path.cwd()),
+            nice=os.getpriority(os.PRIO_PROCESS, 0),
+            log=str(log) if log is not None else os.devnull,
+            log_bytes=log_bytes,
+            cores=tuple(sorted(keeper_cores or ())),
+        )
+        if hasattr(os, "sched_getaffinity"):
+            orders.bot_cores = tuple(os.sched_getaffinity(0))
         if endpoint is not None:
-            orders += ["stdout=log", f"scratch={endpoint.folder}"]
-        handed = [control]
-        self.stopper: Stopper | None = None
+            orders.stdout_is_log = True
+            orders.scratch = str(endpoint.folder)
         if guard is not None:
-            command = guard.command
-            handed.append(_readable(guard.filter))
-            orders += _guarding(guard, handed[-1])
-            if guard.stopper:
-                self.stopper = Stopper()
-                handed.append(self.stopper.hand_over())
-                orders.append(f"stopper={handed[-1]}")
+            _add_guard(orders, guard)
         try:
-            self._keeper = subprocess.Popen(
-                [sys.executable, "-I", "-S", str(KEEPER), *orders, "--", *command],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=None if log == STDERR_AS_LOG else subprocess.DEVNULL,
-                bufsize=0,
-                cwd=cwd,
-                env=env if guard is None else OUTSIDE,
-                pass_fds=handed,
-                start_new_session=True,
+            self._keeper = KeeperProcess(
+                orders,
+                filter=guard.filter if guard is not None else b"",
+                stopped=guard is not None and guard.stopper,
+                stderr=log == STDERR_AS_LOG,
             )
-        except OSError as error:
-            ours.close()
-            if self.stopper is not None:
-                self.stopper.close()
+        except NoKeeper as problem:
             if endpoint is not None:
                 endpoint.close()
-            raise NoStart(f"{error.strerror}: {error.filename}") from None
-        finally:
-            theirs.close()
-            for fd in handed[1:]:
-                os.close(fd)
-        assert self._keeper.stdin is not None
-        assert self._keeper.stdout is not None
-        self.stdin = self._keeper.stdin.fileno()
-        self.stdout = self._keeper.stdout.fileno()
+            raise NoStart(str(problem)) from None
+        self.stdin, self.stdout = self._keeper.stdin, self._keeper.stdout
         os.set_blocking(self.stdin, False)
         os.set_blocking(self.stdout, False)
-        self._control = ours
-        self._said = b""
+        self.stopper = self._keeper.stopper
         self._closed = False
         self._walled = guard is not None
         self._group_path = guard.group if guard is not None else ""
@@ -144,11 +125,11 @@ class BotProcess:
     def await_start(self, within_s: float) -> None:
         """Wait until the command runs. Raises NoStart, or NotConfined if that is the reason."""
         words = (b"started", b"failed", b"walls")
-        if not self._hear(max(within_s, WALLS_S) if self._walled else within_s, *words):
+        if not self._keeper.hear(max(within_s, WALLS_S) if self._walled else within_s, *words):
             if self._walled:
                 raise NotConfined(f"no confinement: the walls did not stand within {WALLS_S:g} s")
             raise NoStart(f"the command did not run within {within_s:g} s")
-        word, _, rest = self._line_of(*words).partition(b" ")
+        word, _, rest = self._keeper.line_of(*words).partition(b" ")
         if word != b"started":
             why = rest.decode("utf-8", "replace")
             raise NoStart(why) if word == b"failed" else NotConfined(f"no confinement: {why}")
@@ -166,9 +147,9 @@ class BotProcess:
 
     def exit_status(self, within_s: float = 0.0) -> int | None:
         """With which it ended, negative for a signal; None if it is still running."""
-        if not self._hear(within_s, b"exit", b"signal"):
+        if not self._keeper.hear(within_s, b"exit", b"signal"):
             return None
-        word, _, rest = self._line_of(b"exit", b"signal").partition(b" ")
+        word, _, rest = self._keeper.line_of(b"exit", b"signal").partition(b" ")
         return int(rest) if word == b"exit" else -int(rest)
 
     def how_it_ended(self, within_s: float = 0.0) -> str | None:
@@ -179,7 +160,7 @@ class BotProcess:
         if self._ran_on:
             return RAN_ON
         for word, told in EXCEEDED.items():
-            if self._line_of(word):
+            if self._keeper.line_of(word):
                 return told
         return told_status(status)
 
@@ -235,17 +216,7 @@ class BotProcess:
         if self.pid is not None and self.how_it_ended() is None:
             with contextlib.suppress(OSError):
                 os.killpg(self.pid, signal.SIGKILL)
-        self._control.close()
-        if self.stopper is not None:
-            self.stopper.close()
-        try:
-            self._keeper.wait(KEEPER_EXIT_S)
-        except subprocess.TimeoutExpired:
-            self._keeper.kill()
-            self._keeper.wait()
-        for pipe in (self._keeper.stdin, self._keeper.stdout):
-            if pipe is not None:
-                pipe.close()
+        self._keeper.end()
         if self._group is not None:
             self._group.close()
             self._group = None
@@ -263,58 +234,21 @@ class BotProcess:
 
     def end_input(self) -> None:
         """Say no more: the process reads the end of its input."""
-        assert self._keeper.stdin is not None
-        self._keeper.stdin.close()
-
-    def _hear(self, within_s: float, *words: bytes) -> bool:
-        """Read control lines until one begins with one of the words; False if none does in time."""
-        deadline = time.monotonic() + within_s
-        while not self._line_of(*words):
-            self._control.settimeout(max(0.0, deadline - time.monotonic()))
-            try:
-                data = self._control.recv(1024)
-            except (BlockingIOError, TimeoutError):
-                return False
-            except OSError:
-                data = b""
-            if not data:
-                return bool(self._line_of(*words))
-            self._said += data
-        return True
-
-    def _line_of(self, *words: bytes) -> bytes:
-        for line in self._said.split(b"\n")[:-1]:
-            if line.startswith(words):
-                return line
-        return b""
+        self._keeper.end_input()
 
 
-def _readable(data: bytes) -> int:
-    """A descriptor from which these few bytes can be read, and then the end."""
-    out, into = os.pipe()
-    os.write(into, data)
-    os.close(into)
-    return out
-
-
-def _guarding(guard: Guard, filter: int) -> list[str]:
-    """Orders for the keeper."""
-    orders = [f"filter={filter}", f"limits={_pairs(guard.limits)}"]
-    if guard.user is not None:
-        orders.append(f"user={guard.user}")
-    if guard.group:
-        orders += [f"group={guard.group}", f"group_limits={_pairs(guard.group_limits)}"]
-    if guard.watched_memory:
-        orders.append(f"memory={guard.watched_memory}")
-    if guard.writable:
-        orders.append(f"places={','.join(guard.writable)}")
-    if guard.one_process:
-        orders.append("alone=yes")
-    return orders
-
-
-def _pairs(values: Mapping[str, int]) -> str:
-    return ",".join(f"{name}:{value}" for name, value in values.items())
+def _add_guard(orders: Orders, guard: Guard) -> None:
+    """How the bot is confined, instead of what is seen outside of its walls."""
+    orders.command = list(guard.command)
+    orders.env = OUTSIDE
+    orders.cwd = "/"
+    orders.user = guard.user
+    orders.limits = guard.limits
+    orders.memory = guard.watched_memory
+    orders.places = guard.writable
+    orders.alone = guard.one_process
+    orders.group = guard.group
+    orders.group_limits = guard.group_limits
 
 
 def no_cpu_time() -> int:

@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 
 from msgspec import structs
 
+from referee.bots import fork_server
+from referee.bots.keeping import kin
 from referee.bots.manifest import Bot
 from referee.match import MatchResult, play_match
 from referee.record import Record, encode_record, read_record
@@ -58,6 +60,7 @@ def play(first: Bot, second: Bot, *, games: int = 2, **terms: Any) -> Played:
         terms.setdefault("logs", Path(folder))
         result = play_match(*marked, games=games, on_record=records.append, **terms)
         assert left_of(mark) == []
+        assert keepers() == []
         assert open_descriptors() == descriptors
         assert "good" not in result.logs, Path(result.logs["good"]).read_text()
     assert len(records) == result.games == games
@@ -109,7 +112,23 @@ def all_by_rules(played: Played) -> None:
 
 
 def open_descriptors() -> int:
+    """Of this process, that to the process that starts bots included."""
+    fork_server.SERVER.start()
     return sum(1 for _ in Path("/proc/self/fd").iterdir()) if PROC else 0
+
+
+def keepers() -> list[int]:
+    """Processes between this one and its bots, by their ids."""
+    return [keeper for server in servers() for keeper in kin.children(server)]
+
+
+def servers() -> list[int]:
+    """Processes that fork keepers for this one: one, or none before the first bot."""
+    return [pid for pid in kin.children(os.getpid()) if is_keeper(pid)] if PROC else []
+
+
+def is_keeper(pid: int) -> bool:
+    return b"keeper.py" in Path(f"/proc/{pid}/cmdline").read_bytes()
 
 
 def all_gone(mark: str) -> None:

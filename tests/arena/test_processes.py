@@ -37,8 +37,8 @@ def test_killed_referee_leaves_nothing(number: signal.Signals, tmp_path: Path) -
     thinking = tmp_path / "thinking"
     with referee(("children", "daemon"), ("slow", 0.1, 0.1, thinking), games=1_000) as outside:
         wait_for_touch(thinking)
-        # The referee, two keepers, two bots and the daemon.
-        assert len(outside.alive()) == 6
+        # The referee, the process that forks keepers, two keepers, two bots and the daemon.
+        assert len(outside.alive()) == 7
         outside.process.send_signal(number)
         wait_for(lambda: not outside.alive(), lambda: f"the end of {outside.alive()}")
         assert outside.process.wait() in (-number, 1, 130)

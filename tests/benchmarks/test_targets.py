@@ -52,6 +52,12 @@ EXPECTED = {
         "cores tournament_ratio jobs2_ratio standings_s report_s",
         ("gcc",),
     ),
+    "bench-contest": Expected(
+        ("(a)", " none ", " standard ", "(b)", " bare starts ", " two bots "),
+        "start_none_ms start_standard_ms bare_starts_s contest_none_s two_bots_none_s "
+        "contest_standard_s two_bots_standard_s",
+        ("gcc", "bwrap"),
+    ),
     "bench-store": Expected(
         (" games in ",),
         "bots games write_us write_cpu_us plain_record_bytes bytes_a_game pairings standings_s "

@@ -14,6 +14,7 @@ from referee.bots.confinement.levels import Level
 from referee.bots.keeping import kin
 from referee.bots.keeping.starting import inner
 from referee.bots.starting import start_bot
+from tests.arena.playing import keepers
 from tests.confinement.offered import a_bot, walls
 
 
@@ -41,7 +42,7 @@ def test_the_bot_is_found_without_a_list(tmp_path: Path, monkeypatch: pytest.Mon
     process = start_bot(bot, confined)
     try:
         process.await_start(10)
-        (keeper,) = [pid for pid in kin.children(os.getpid()) if _is_keeper(pid)]
+        (keeper,) = keepers()
         (outer,) = kin.children(keeper)
         assert inner(outer) == process.pid
         monkeypatch.setattr(kin, "are_listed", lambda: False)
@@ -49,7 +50,3 @@ def test_the_bot_is_found_without_a_list(tmp_path: Path, monkeypatch: pytest.Mon
         assert process.pid in kin.family(outer)
     finally:
         process.close()
-
-
-def _is_keeper(pid: int) -> bool:
-    return b"keeper.py" in Path(f"/proc/{pid}/cmdline").read_bytes()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Sequence
 
 from .kin import threads
 
@@ -20,7 +21,7 @@ FREE = 1024
 class Files:
     """Those in the folders where a bot can write, each a file system of its own."""
 
-    def __init__(self, bot: int, folders: list[str]) -> None:
+    def __init__(self, bot: int, folders: Sequence[str]) -> None:
         self._bot = bot
         self._folders = folders
         self._open: list[int] = []
@@ -42,7 +43,7 @@ class Files:
         self._open = []
 
 
-def opened(bot: int, folders: list[str]) -> list[int]:
+def opened(bot: int, folders: Sequence[str]) -> list[int]:
     """These folders as the bot sees them, by whichever of its threads still lives.
 
     Held from the beginning: the first thread may end before the others, and the way in with it.

@@ -6,13 +6,12 @@ import contextlib
 import os
 import select
 import signal
-import sys
 
 from .ending import leave_nothing, told
 from .files import Files
 from .group import Group
 from .log import Log
-from .orders import Orders
+from .orders import Handed, Orders
 from .starting import (
     PR_SET_CHILD_SUBREAPER,
     await_walls,
@@ -22,17 +21,14 @@ from .starting import (
     prctl,
     start,
 )
+from .stopper import start_stopper
 from .watch import Watch
 
 
-def main() -> None:
-    orders = Orders(sys.argv[1:])
-    control = orders.control
-    os.set_inheritable(control, False)
-    if orders.walled:
-        os.set_inheritable(orders.filter, False)
-    if orders.stopper >= 0:
-        os.set_inheritable(orders.stopper, False)
+def keep(orders: Orders, handed: Handed) -> None:
+    """Start the bot, and stay until it has ended and nothing of it is left."""
+    control = handed.control
+    walled = handed.filter >= 0
     wakeup, woken = os.pipe()
     os.set_blocking(woken, False)
     signal.set_wakeup_fd(woken)
@@ -48,28 +44,26 @@ def main() -> None:
     outer = 0
     try:
         group.make()
-        outer = start(orders, group, bot_stderr, bot_up, bot_gate)
-        let_go(bot_stderr, bot_up, bot_gate, orders.filter)
-        if orders.walled and not await_walls(up, control):
+        outer = start(orders, group, bot_stderr, bot_up, handed.filter, bot_gate)
+        let_go(bot_stderr, bot_up, bot_gate, handed.filter)
+        if walled and not await_walls(up, control):
             tell(control, f"walls {first_words(stderr)}")
             return
-        bot = inner(outer) if orders.walled else outer
+        bot = inner(outer) if walled else outer
         if orders.cores:
             # The bot has the slot's core; its keeper gets out of the way.
             os.sched_setaffinity(0, orders.cores)
         stopper = 0
-        if orders.stopper >= 0:
-            from .stopper import start_stopper
-
-            stopper = start_stopper(bot, orders.stopper)
-            os.close(orders.stopper)
+        if handed.stopper >= 0:
+            stopper = start_stopper(bot, handed.stopper)
+            os.close(handed.stopper)
         with contextlib.suppress(OSError):
             os.write(gate, b"\n")
         tell(control, f"started {bot} {stopper}")
         files = Files(bot, orders.places) if orders.places else None
         looks = Watch(orders.memory, outer, bot, files, alone=orders.alone)
         with contextlib.suppress(OSError):
-            ended = watch(control, stderr, wakeup, (outer, stopper), log, looks, orders.walled)
+            ended = watch(control, stderr, wakeup, (outer, stopper), log, looks, walled)
         if looks.exceeded:
             tell(control, looks.exceeded)
         elif ended and group.ran_out_of_memory():
@@ -80,7 +74,7 @@ def main() -> None:
             # Before the cleaning, which may take longer than the referee waits for last words.
             tell(control, ended)
     except OSError as error:
-        word = "walls" if orders.walled else "failed"
+        word = "walls" if walled else "failed"
         where = f": {error.filename}" if error.filename else ""
         tell(control, f"{word} {error.strerror}{where}")
     finally:

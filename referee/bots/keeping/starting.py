@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import fcntl
 import os
+import resource
 import select
 import signal
 import sys
@@ -16,15 +19,17 @@ PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 
 
+LIBC = ctypes.CDLL(None, use_errno=True)
+
+
 def prctl(option: int, value: int) -> None:
     if sys.platform == "linux":
-        import ctypes
-
-        ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)
+        LIBC.prctl(option, value, 0, 0, 0)
 
 
-def start(orders: Orders, group: Group, stderr: int, up: int, gate: int) -> int:
+def start(orders: Orders, group: Group, stderr: int, up: int, filter: int, gate: int) -> int:
     """The process id of what was started. Raises OSError where it cannot be."""
+    os.chdir(orders.cwd)
     trouble, tell = os.pipe()
     keeper = os.getpid()
     pid = os.fork()
@@ -37,8 +42,8 @@ def start(orders: Orders, group: Group, stderr: int, up: int, gate: int) -> int:
                 os.dup2(stderr, 1)
             for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD, signal.SIGINT):
                 signal.signal(number, signal.SIG_DFL)
-            if orders.walled:
-                tell = hand_over((0, 1, up, orders.filter, gate), tell)
+            if filter >= 0:
+                tell = hand_over((0, 1, up, filter, gate), tell)
             limit(orders.limits)
             if orders.user is not None:
                 become(orders.user)
@@ -46,7 +51,7 @@ def start(orders: Orders, group: Group, stderr: int, up: int, gate: int) -> int:
             prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
             if os.getppid() != keeper:
                 os._exit(127)
-            os.execvp(orders.command[0], orders.command)
+            os.execvpe(orders.command[0], orders.command, orders.env)
         except OSError as error:
             os.write(tell, str(error.errno).encode())
         finally:
@@ -65,8 +70,6 @@ def hand_over(fds: tuple[int, ...], tell: int) -> int:
 
     Bubblewrap gets no end of the game's pipes as its own input and output.
     """
-    import fcntl
-
     high = [fcntl.fcntl(fd, fcntl.F_DUPFD, 20) for fd in fds]
     tell = fcntl.fcntl(tell, fcntl.F_DUPFD_CLOEXEC, 20)
     for number, fd in enumerate(high, 3):
@@ -83,8 +86,6 @@ def limit(limits: dict[str, int]) -> None:
     if limits:
         with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
             file.write("1000")
-        import resource
-
         for name, value in limits.items():
             number, most = getattr(resource, f"RLIMIT_{name}"), value
             if name == "CPU" and resource.getrlimit(number)[1] != value:

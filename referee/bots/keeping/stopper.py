@@ -16,7 +16,7 @@ import os
 import signal
 
 from .kin import family
-from .starting import prctl
+from .starting import LIBC, prctl
 from .still import ThreadsLook, comes_to_rest, stat
 
 CLONE_NEWPID, CLONE_NEWUSER = 0x20000000, 0x10000000
@@ -75,7 +75,7 @@ def enter(bot: int) -> None:
 
 
 def join(space: int, kind: int) -> None:
-    if ctypes.CDLL(None, use_errno=True).setns(space, kind):
+    if LIBC.setns(space, kind):
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
 

@@ -1,0 +1,85 @@
+"""The referee's end of the process that forks keepers (keeping/fork_server.py)."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+from referee.bots.keeping.orders import Handed, Orders, send
+
+SCRIPT = Path(__file__).with_name("keeper.py")
+END_S = 1.0
+
+
+class ForkServer:
+    """Forks keepers for this process. It is started with the first of them."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._line: socket.socket | None = None
+
+    def start(self) -> None:
+        """So that the first bot need not wait for it."""
+        with self._lock:
+            if self._line is None:
+                self._line = self._start()
+
+    def ask(self, orders: Orders, handed: Handed) -> None:
+        """Ask for a keeper, which says on its control socket that it is there. A server that was
+        killed is replaced by the next call. Raises OSError."""
+        with self._lock:
+            if self._line is None:
+                self._line = self._start()
+            try:
+                send(self._line, orders, handed)
+            except OSError:
+                self._end()
+                raise
+
+    def close(self) -> None:
+        """End it. Keepers end by themselves."""
+        with self._lock:
+            self._end()
+
+    def _start(self) -> socket.socket:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-S", str(SCRIPT), str(theirs.fileno())],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd="/",
+                pass_fds=[theirs.fileno()],
+                # Ctrl-C is for the referee, which ends its bots in good order.
+                start_new_session=True,
+            )
+        return ours
+
+    def _end(self) -> None:
+        if self._line is not None:
+            self._line.close()
+        if self._process is not None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(END_S)
+        self._line = self._process = None
+
+
+SERVER = ForkServer()
+atexit.register(SERVER.close)
+
+
+def _in_a_fork() -> None:
+    """The server belongs to the parent."""
+    global SERVER
+    SERVER = ForkServer()
+
+
+os.register_at_fork(after_in_child=_in_a_fork)

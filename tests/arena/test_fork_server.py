@@ -1,0 +1,71 @@
+"""The process that forks keepers may end at any moment: no bot is blamed for it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import traceback
+import uuid
+
+import pytest
+from msgspec import structs
+
+from referee.bots import fork_server
+from referee.match import play_match
+from referee.record import Record
+from referee.verdict import Ending
+from tests.arena.playing import MARK, PROC, all_by_rules, honest, keepers, left_of, play, servers
+from tests.waiting import wait_for
+
+pytestmark = pytest.mark.skipif(not PROC, reason="processes are found through /proc, as on Linux")
+
+
+def kill_the_server() -> None:
+    fork_server.SERVER.start()
+    (server,) = servers()
+    os.kill(server, signal.SIGKILL)
+    wait_for(lambda: server not in servers(), "its end")
+
+
+def test_one_that_was_killed_is_replaced() -> None:
+    all_by_rules(play(honest(), honest(name="other"), games=2))
+    kill_the_server()
+    all_by_rules(play(honest(), honest(name="other"), games=2))
+
+
+def test_bots_play_on_without_it_and_leave_nothing() -> None:
+    mark = uuid.uuid4().hex
+    both = (honest(), honest(name="other"))
+    bots = [structs.replace(each, env={**each.env, MARK: mark}) for each in both]
+    records: list[Record] = []
+    seen: list[int] = []
+
+    def kept(record: Record) -> None:
+        if not records:
+            seen.extend(keepers())
+            kill_the_server()
+        records.append(record)
+
+    play_match(*bots, games=4, on_record=kept, seed="tests")
+    assert [record.ending for record in records] == [Ending.RULES] * 4
+    assert left_of(mark) == []
+    assert len(seen) == 2
+    assert not any(os.path.exists(f"/proc/{keeper}") for keeper in seen)  # noqa: PTH110
+
+
+def test_a_fork_of_this_process_has_its_own() -> None:
+    fork_server.SERVER.start()
+    before = servers()
+    child = os.fork()
+    if child == 0:
+        try:
+            assert servers() == []
+            all_by_rules(play(honest(), honest(name="other"), games=2))
+            assert len(servers()) == 1
+            os._exit(0)
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert servers() == before
+    all_by_rules(play(honest(), honest(name="other"), games=2))
