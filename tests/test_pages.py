@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from referee.bots.manifest import sample_folder
-from referee.cli import COMMANDS
+from referee.cli.app import COMMANDS
 from referee.workshop.new_bot import new_bot
 
 ROOT = Path(__file__).parents[1]

@@ -13,7 +13,7 @@ import typer.main
 
 from referee import all_variants, play_match, sample_bots
 from referee.bots.manifest import Bot
-from referee.cli import build_app
+from referee.cli.app import build_app
 from tests.workshop.check.checking import check
 
 README = (Path(__file__).parent.parent / "README.md").read_text("utf-8")

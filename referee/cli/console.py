@@ -23,7 +23,6 @@ from pathlib import Path
 from types import FrameType
 from typing import IO, Any, NoReturn
 
-import msgspec
 import typer
 
 from referee.mistake import BAD_INPUT, REFUSED, Mistake
@@ -136,6 +135,8 @@ def printable(text: str) -> str:
 
 def print_json(value: object) -> None:
     """One JSON object on one line, for scripts."""
+    import msgspec
+
     sys.stdout.buffer.write(msgspec.json.encode(value) + b"\n")
     sys.stdout.buffer.flush()
 

@@ -62,7 +62,7 @@ def disqualify_command(
     lift: Annotated[bool, typer.Option("--lift", help="Take a disqualification back.")] = False,
     data: Data = DATA,
 ) -> None:
-    """Let a bot play no more. Its games stay as they are; `referee rule` decides on single ones.
+    """Let a bot play no more. Its games stay; `referee rule` decides on single ones.
 
     **Examples**
 

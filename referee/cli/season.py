@@ -81,7 +81,7 @@ def season_start_command(
 
 
 def season_freeze_command(season: Season = None, data: Data = DATA) -> None:
-    """Freeze the public scoreboard: games go on, and nobody but organisers sees what comes of them.
+    """Freeze the public scoreboard: games go on, and only organisers see what comes of them.
 
     **Example**
 

@@ -102,7 +102,7 @@ def export_command(
     ] = None,
     bot: Annotated[str | None, typer.Option("--bot", help="Only games of this bot.")] = None,
 ) -> None:
-    """Write the records of a tournament to standard output, JSON lines in the order of its games.
+    """Write the records of a tournament to standard output, as JSON lines in their order.
 
     `referee verify` and `referee replay` read them.
 

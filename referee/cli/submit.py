@@ -133,7 +133,7 @@ def get_command(
         bool, typer.Option("--json", help="Print the record, and write nothing.")
     ] = False,
 ) -> None:
-    """Fetch the record of a game and, with your token, the notes and the stderr of your own bots.
+    """Fetch the record of a game; with your token also notes and stderr of your own bots.
 
     The record is written as one line of JSON, which `referee replay`, `referee verify` and
     `referee repro` read. The paths are printed.

@@ -16,7 +16,8 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 import typer
 
-from referee.cli import build_app, console
+from referee.cli import console
+from referee.cli.app import build_app
 from referee.mistake import BAD_INPUT, FAILED, REFUSED
 from referee.protocol.describe import table
 from referee.verdict import MEANINGS, PRECEDENCE, exit_status

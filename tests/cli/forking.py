@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import atexit
 import gc
-import importlib
 import json
 import os
 import selectors
@@ -123,12 +122,10 @@ def serve() -> None:
     """What the forking process does until its client is gone."""
     import typer
 
-    from referee import cli
+    from referee.cli.app import build_app
 
-    for module in set(cli.COMMANDS.values()):
-        importlib.import_module(f"referee.cli.{module}")
     # Typer imports more for the first command that it reads.
-    typer.main.get_command(cli.build_app()).make_context("referee", ["variants"])
+    typer.main.get_command(build_app()).make_context("referee", ["variants"])
     gc.freeze()
     orders = socket.socket(fileno=0)
     while True:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import typer
 
-from referee.cli import COMMANDS, build_app
+from referee.cli.app import COMMANDS, build_app, first_words
 from referee.cli.console import printable
 from referee.testing.commands import commands, page, undocumented
 from referee.version import __version__
@@ -48,6 +48,24 @@ def test_the_command_itself(tmp_path: Path) -> None:
             "option": (["--fast"], r"no such option: --fast.*; see referee --help"),
         },
     )
+
+
+def test_commands_are_listed_as_they_are() -> None:
+    """The list is shown without importing them."""
+    for name, command in commands(build_app()).items():
+        assert COMMANDS[name][1] == " ".join(command.help.partition("\n\n")[0].split())
+    assert commands(build_app(listed=True)).keys() == COMMANDS.keys()
+
+
+def test_the_command_itself_imports_no_command() -> None:
+    program = (
+        "import atexit, sys; from referee.cli import main; "
+        "atexit.register(lambda: print(*sys.modules, file=sys.stderr)); main()"
+    )
+    for word, without in {"--version": "typer", "--help": "referee.match"}.items():
+        words = [sys.executable, "-c", program, word]
+        done = subprocess.run(words, capture_output=True, env=environment(), check=True, text=True)
+        assert without not in done.stderr.split()
 
 
 def test_the_page_is_up_to_date() -> None:
@@ -105,8 +123,8 @@ failed = []
 for name in json.loads(sys.argv[1]):
     child = os.fork()
     if child == 0:
-        from referee.cli import build_app
-        build_app([name])
+        from referee.cli.app import build_app
+        build_app(name)
         os._exit(0)
     if os.waitpid(child, 0)[1]:
         failed.append(name)
@@ -116,7 +134,6 @@ print(json.dumps(failed))
 
 def test_every_command_imports_all_that_it_uses() -> None:
     """Other tests fork from a process that has imported every command."""
-    names = sorted({name.partition(" ")[0] for name in COMMANDS})
-    words = [sys.executable, "-c", EACH_BY_ITSELF, json.dumps(names)]
+    words = [sys.executable, "-c", EACH_BY_ITSELF, json.dumps(sorted(first_words()))]
     done = subprocess.run(words, capture_output=True, env=environment(), check=True)
     assert json.loads(done.stdout) == [], done.stderr.decode()

@@ -21,7 +21,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from referee.cli import build_app
+from referee.cli.app import build_app
 from referee.rules.chance import Seeded
 from referee.rules.deck import Deck
 from referee.schedule import pairing_games

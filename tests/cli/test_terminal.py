@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.cli import build_app
+from referee.cli.app import build_app
 from referee.record import encode_record
 from referee.testing.commands import commands
 from tests.cli.running import each, on_terminal, planned, referee
