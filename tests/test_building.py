@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from referee.bots.building import BuildFailed, MissingCommand, build_log, built
+from referee.bots.building import BuildFailed, MissingCommand, OnBuild, build_log, built
+from referee.bots.builds import side_by_side
 from referee.bots.manifest import BadBot, Bot, read_bot
 from tests.arena.playing import MARK, all_gone, left_of
 from tests.waiting import PATIENCE_S, wait_for
@@ -57,6 +58,34 @@ def test_another_content_is_another_build(tmp_path: Path) -> None:
     assert second.folder is not None
     assert (first.folder / "bot").read_text("utf-8") == "one"
     assert (second.folder / "bot").read_text("utf-8") == "two"
+
+
+def test_different_bots_are_built_side_by_side(tmp_path: Path) -> None:
+    """Each build waits until the other one has begun. The third cannot be built."""
+    waits = "touch '{0}/{1}'; while [ ! -e '{0}/{2}' ]; do sleep 0.05; done; touch bot"
+    bots = [
+        a_bot(tmp_path / "one", waits.format(tmp_path, "a", "b")),
+        a_bot(tmp_path / "two", waits.format(tmp_path, "b", "a")),
+        a_bot(tmp_path / "three", "exit 3"),
+    ]
+
+    def build(bot: Bot, on_build: OnBuild) -> Bot:
+        return built(bot, cache=tmp_path / "cache", limit_ms=60_000, on_build=on_build)
+
+    begun: list[str] = []
+    one, two, three = side_by_side(bots, build, begun.append, 2)
+    assert isinstance(one, Bot) and isinstance(two, Bot)
+    assert one.folder != two.folder
+    assert isinstance(three, BuildFailed)
+    assert begun == ["made", "made", "made"]
+
+
+def test_what_is_wrong_with_a_build_itself_is_not_hidden(tmp_path: Path) -> None:
+    def build(_bot: Bot, _on_build: OnBuild) -> Bot:
+        raise RuntimeError("a bug")
+
+    with pytest.raises(RuntimeError):
+        list(side_by_side([a_bot(tmp_path / "one", "")], build, print, 2))
 
 
 def test_two_processes_build_it_once(tmp_path: Path) -> None:

@@ -44,6 +44,13 @@ def take_core() -> PinnedCore | None:
     return None
 
 
+def own_cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def other_cores(before: frozenset[int] | None) -> frozenset[int]:
     """Those to which a pinned process, and the bots that it starts, are not bound; `before` are the
     cores that it could use before it was pinned, None if it was not."""

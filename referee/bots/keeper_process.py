@@ -6,7 +6,6 @@ import contextlib
 import os
 import signal
 import socket
-import sys
 import time
 
 from referee.bots import fork_server
@@ -55,7 +54,7 @@ class KeeperProcess:
             control=control.detach(),
             filter=_readable(filter) if filter else -1,
             stopper=self.stopper.hand_over() if self.stopper is not None else -1,
-            stderr=os.dup(sys.stderr.fileno()) if stderr else -1,
+            stderr=os.dup(2) if stderr else -1,
         )
         try:
             fork_server.SERVER.ask(orders, handed)

@@ -82,7 +82,7 @@ class BotProcess:
         orders = Orders(
             command=list(command),
             env=dict(os.environ if env is None else env),
-            cwd=str(cwd or Path.cwd()),
+            cwd="/" if guard is not None else _folder(cwd),
             nice=os.getpriority(os.PRIO_PROCESS, 0),
             log=str(log) if log is not None else os.devnull,
             log_bytes=log_bytes,
@@ -237,11 +237,17 @@ class BotProcess:
         self._keeper.end_input()
 
 
+def _folder(cwd: Path | None) -> str:
+    try:
+        return str(cwd or Path.cwd())
+    except FileNotFoundError:
+        raise NoStart("the current folder is not there any more") from None
+
+
 def _add_guard(orders: Orders, guard: Guard) -> None:
     """How the bot is confined, instead of what is seen outside of its walls."""
     orders.command = list(guard.command)
     orders.env = OUTSIDE
-    orders.cwd = "/"
     orders.user = guard.user
     orders.limits = guard.limits
     orders.memory = guard.watched_memory

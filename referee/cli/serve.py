@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 import typer
 from msgspec.structs import replace
 
+from referee.arena.core import own_cores
 from referee.cli import console
 from referee.cli.confining import Expose, Limit, Sandbox, exposed_by_daemon, read_given_limits
 from referee.cli.keeping import read_size
@@ -23,7 +24,6 @@ from referee.daemon.readiness import Readiness
 from referee.daemon.terms import ServeTerms
 from referee.mistake import Mistake
 from referee.rules.registry import BUNDLED
-from referee.tournament.begin import cores
 from referee.tournament.spec import DEFAULT_TIME, Spec, check
 
 DATA = Path("referee-data")
@@ -214,7 +214,7 @@ def _endpoint(text: str) -> str | None:
 def _jobs(jobs: int | None) -> int:
     if jobs is not None and not 1 <= jobs <= 1000:
         raise BadAddress(f"--jobs must be 1 to 1000, not {jobs}")
-    return jobs or max(1, cores() - 1)
+    return jobs or max(1, own_cores() - 1)
 
 
 def _not_negative(pace: float) -> float:

@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 from distributed import Client, Future
 
+from referee.arena.core import own_cores
 from referee.bots.confinement.levels import Level
 from referee.cluster import station
 from referee.cluster.address import LOCAL, url_of
@@ -24,7 +25,6 @@ from referee.cluster.liaison import Answer, Connected, Liaison, News, Roll, Sile
 from referee.cluster.local import local_cluster
 from referee.cluster.stations import Cargo, Station, Trouble
 from referee.mistake import REFUSED, Mistake
-from referee.tournament.begin import cores
 from referee.tournament.chunk import plain
 from referee.version import __version__
 
@@ -296,7 +296,7 @@ def cluster_at(
     """The cluster of this address: a URL, a scheduler file, or `local`, which is started here.
     Raises BadAddress."""
     if where == LOCAL:
-        with local_cluster(jobs or cores()) as here, _opened(here, note) as cluster:
+        with local_cluster(jobs or own_cores()) as here, _opened(here, note) as cluster:
             yield cluster
         return
     url_of(where)

@@ -34,7 +34,7 @@ from referee.tournament.chunk import (
     Report,
     frame,
 )
-from referee.tournament.crew import LostWorker, Muster
+from referee.tournament.crew import LostWorker, Muster, Place
 
 SLOW_S = 4.0
 SLOW = 2.0
@@ -58,13 +58,16 @@ class Berth:
         self._crew = crew
         self.order: Order | None = None
 
-    def give(self, order: Order) -> None:
+    def give(self, order: Order) -> bool:
         self.order = order
         self._crew.send(self, order)
+        return True
 
 
 class ClusterCrew:
     """All of them."""
+
+    place: Place = "workers"
 
     def __init__(self, cluster: Cluster, scripts: dict[str, str], logs: Path | None) -> None:
         """`scripts` are the names under which variants' scripts travel, by path; `logs` is where
@@ -87,6 +90,10 @@ class ClusterCrew:
 
     def idle(self) -> list[Berth]:
         return [berth for berth in self._berths if berth.order is None]
+
+    def absent(self) -> tuple[int, ...]:
+        """A bot that some stations cannot play waits for one that can."""
+        return ()
 
     def muster(self) -> Muster:
         now = time.monotonic()

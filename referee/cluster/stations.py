@@ -15,7 +15,7 @@ from referee.bots.manifest import Bot
 from referee.cluster.fingerprint import fingerprint
 from referee.cluster.parcel import Parcel
 from referee.tournament.chunk import Call, Order
-from referee.tournament.crew import Place
+from referee.tournament.crew import MachineStatus
 from referee.version import __version__
 
 RECENT_S = 20.0
@@ -129,13 +129,13 @@ class Station:
         self.games += games
         self._paces.append((time.monotonic(), games))
 
-    def place(self, since: float) -> Place:
+    def place(self, since: float) -> MachineStatus:
         now = time.monotonic()
         while self._paces and self._paces[0][0] < now - RECENT_S:
             self._paces.popleft()
         span = max(min(RECENT_S, now - since), 0.001)
         recent = sum(games for _, games in self._paces)
-        return Place(
+        return MachineStatus(
             name=self.address, hands=self.threads, games=self.games, games_per_s=recent / span
         )
 

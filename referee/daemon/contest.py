@@ -1,42 +1,40 @@
 """A tournament that somebody asked the daemon for, played among the bots of the house.
 
-The ledger is that of any tournament; only who plays where differs. Pieces of it that need a bot
-from elsewhere wait until that bot is in the hall and free. The folder is an ordinary one, under
-`DATA/tournaments`, with the numbers of the house's versions for its bots.
+The ledger is that of any tournament; its pairings with a bot that connects wait until that bot is
+in the hall and free. The folder is an ordinary one, under `DATA/tournaments`, with the numbers of
+the house's versions for its bots.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
 
 from referee.daemon.journal import stamp
-from referee.daemon.opening import manner_of
 from referee.daemon.scoreboard import Scoreboard
-from referee.ladder.season import Place, Player, truly_named
+from referee.ladder.season import Player
 from referee.reports.standings import timings
 from referee.reports.tables.files import write_tables
 from referee.store.connect import FILE
 from referee.store.database import Store
 from referee.store.rows import BotRow
 from referee.tournament.begin import stored_spec
-from referee.tournament.chunk import Batch, Chunk, Contestant
+from referee.tournament.chunk import Batch, Chunk
+from referee.tournament.crew import Place
 from referee.tournament.entries import Definition, Entry, variant_marks, variant_names
 from referee.tournament.ledger import Ledger
+from referee.tournament.run import manner_of
 from referee.tournament.salt import chance_values
 from referee.tournament.spec import BadSpec, Spec, check_players
-from referee.verdict import Ending
 from referee.version import __version__
 
 MISSING_S = 600.0
 """How long a bot that is due may be away before the tournament is given up."""
 TRIES = 3
-MOST_HELD = 1000
-"""Pieces that wait for a place."""
 
 
 class Contest:
@@ -50,14 +48,12 @@ class Contest:
         players: Mapping[str, Player],
         *,
         here: Callable[[Player], bool],
-        ids: Callable[[], int],
+        ids: Iterator[int],
         now: Callable[[], float],
-        on_games: Callable[[str, Batch], None],
         hidden_names: Callable[[int], tuple[str, str]] | None = None,
     ) -> None:
         """`players` by their plain names; `here` says whether one that connects is in the hall;
-        `on_games` hears of games that have come back; `hidden_names` gives those of a chunk whose
-        bots are not to know each other.
+        `hidden_names` gives those of a chunk whose bots are not to know each other.
 
         Raises BadSpec, BadStore.
         """
@@ -68,38 +64,33 @@ class Contest:
         """Whether it gives out no more."""
         self.board: Scoreboard
         self._folder = folder
-        self._hands = spec.jobs or 1
-        self._here = here
-        self._ids = ids
         self._now = now
-        self._hidden_names = hidden_names
-        self._on_games = on_games
         self._store = _open(folder, spec, players)
         try:
             spec = replace(stored_spec(self._store), jobs=spec.jobs)
             self._players = {row.id: players[row.name] for row in self._store.bots()}
-            names = variant_names(spec)
             self._ledger = Ledger(
                 self._store,
                 spec,
                 [_entry(row.name, self._players[row.id]) for row in self._store.bots()],
                 msgspec.json.decode(self._store.value("players") or "{}"),
-                names,
+                variant_names(spec),
+                manner_of(spec, folder, told=True),
+                ids=ids,
+                is_here=lambda number: here(self._players[number]),
+                hidden_names=hidden_names,
             )
             self.board = Scoreboard(folder)
         except BaseException:
             self._store.close()
             raise
-        self._manner = manner_of(spec, folder)
-        self._held: dict[Place, list[Chunk]] = {"workers": [], "hall": []}
-        self._out: dict[int, tuple[int, Place]] = {}
-        """By our number of a chunk that of the ledger, and where the chunk is played."""
         self._missing_since: float | None = None
         self._tries: Counter[int] = Counter()
         """How often in a row a pairing could not be played."""
         self._not_come: Counter[int] = Counter()
         """How often in a row a bot that is started here did not come to the hall."""
-        self._dirty = False
+        self._is_new = False
+        """Whether there are games that the tables do not have yet."""
         self._ledger.draw()
 
     # A source of chunks.
@@ -109,45 +100,32 @@ class Contest:
         return False
 
     def true_names(self, chunk: Chunk) -> tuple[str, str]:
-        bots = self._ledger.bots
-        return bots[chunk.first.id].name, bots[chunk.second.id].name
+        return self._ledger.true_names(chunk)
 
     def widest(self) -> float:
-        return 0.0
+        return self._ledger.widest()
 
     def next_chunk(self, place: Place, absent: Collection[int] = ()) -> Chunk | None:
         if self.stopped or self.trouble is not None:
             return None
-        chunk = self._held_for(place, absent)
-        while chunk is None and self._pull():
-            chunk = self._held_for(place, absent)
+        chunk = self._ledger.next_chunk(place, absent)
         if chunk is not None:
             self._missing_since = None
-            return self._handed_out(chunk, place)
-        if self._held["hall"] and not self._out:
+        elif self._ledger.waits_for_bots:
             self._missing_since = self._missing_since or self._now()
-        return None
+        return chunk
 
-    def keep(self, batch: Batch) -> None:
-        ledger = self._ledger
-        if self._hidden_names is not None:
-            batch = replace(batch, games=[truly_named(each, ledger.bots) for each in batch.games])
-        ledger.keep(replace(batch, chunk=self._out[batch.chunk][0]))
-        met = ledger.rows[batch.games[0].pairing]
+    def keep(self, batch: Batch) -> Batch:
+        met = self._ledger.rows[batch.games[0].pairing]
         self._tries.pop(met.id, None)
-        if self._is_for_the_hall(met.first, met.second):
+        if any(self._players[number].connected for number in (met.first, met.second)):
             self._not_come.pop(met.first, None)
             self._not_come.pop(met.second, None)
-        for fault in batch.faults:
-            row = ledger.bots[fault.bot]
-            if fault.code == Ending.FORFEIT and row.name not in ledger.out:
-                ledger.is_out(fault.bot, fault.detail)
-        self._dirty = True
-        self._on_games(self.label, batch)
+        self._is_new = True
+        return self._ledger.keep(batch)
 
     def give_back(self, chunk: int, *, begun: bool = False) -> None:
-        number, place = self._out.pop(chunk)
-        self._ledger.give_back(number, begun=begun or place == "hall")
+        self._ledger.give_back(chunk, begun=begun)
 
     def broken(self, chunk: Chunk, missing: Collection[int]) -> None:
         """It is tried again, a few times. A bot that is started here and does not come loses the
@@ -156,7 +134,6 @@ class Contest:
             self._not_come[number] += 1
             if self._not_come[number] >= TRIES:
                 self._ledger.is_out(number, f"it did not come to the hall {TRIES} times in a row")
-                self._dirty = True
         if missing:
             return
         self._tries[chunk.pairing] += 1
@@ -165,30 +142,23 @@ class Contest:
             self.trouble = f"{names} could not be brought together, {TRIES} times in a row"
 
     def commit(self) -> None:
-        if self._dirty:
-            self._dirty = False
-            self._store.commit()
+        self._ledger.commit()
+        if self._is_new:
+            self._is_new = False
             self.board.touch()
 
     # How far it is.
 
     def is_over(self) -> bool:
         """Whether every game has been played, of all rounds that follow from the results."""
-        if self._out or any(self._held.values()) or self._ledger.unfinished:
-            return False
-        return not self._ledger.draw()
+        return not self._ledger.unfinished and not self._ledger.draw()
 
     def missing(self) -> str | None:
         """Who has been away for so long that nothing could be played, in a sentence."""
         since = self._missing_since
         if since is None or self._now() - since < MISSING_S:
             return None
-        due = {
-            self._players[each.id].name
-            for chunk in self._held["hall"]
-            for each in (chunk.first, chunk.second)
-            if not self._here(self._players[each.id])
-        }
+        due = {self._players[number].name for number in self._ledger.not_here()}
         who = ", ".join(sorted(due)) or "somebody"
         return f"{who} was not there for {MISSING_S / 60:g} minutes"
 
@@ -204,45 +174,6 @@ class Contest:
         finally:
             self.board.close()
             self._store.close()
-
-    def _pull(self) -> bool:
-        """Take a piece from the ledger and put it where it is played; whether there was one."""
-        if sum(map(len, self._held.values())) >= MOST_HELD:
-            return False
-        chunk = self._ledger.next_chunk(self._manner, self._hands)
-        if chunk is None:
-            return False
-        hall = self._is_for_the_hall(chunk.first.id, chunk.second.id)
-        self._held["hall" if hall else "workers"].append(chunk)
-        return True
-
-    def _is_for_the_hall(self, *numbers: int) -> bool:
-        return any(self._players[number].connected for number in numbers)
-
-    def _as_now(self, contestant: Contestant) -> Contestant:
-        """It may be out since its piece was taken from the ledger."""
-        name = self._ledger.bots[contestant.id].name
-        return replace(contestant, out=name in self._ledger.out)
-
-    def _held_for(self, place: Place, absent: Collection[int]) -> Chunk | None:
-        """The first of those that wait for a place whose players are there."""
-        for chunk in self._held[place]:
-            both = (self._as_now(chunk.first), self._as_now(chunk.second))
-            here = all(self._can_come(each.id, absent) for each in both)
-            # Whoever is out need not come, and nobody has to wait for it.
-            if place == "workers" or here or any(each.out for each in both):
-                self._held[place].remove(chunk)
-                return replace(chunk, first=both[0], second=both[1])
-        return None
-
-    def _can_come(self, number: int, absent: Collection[int]) -> bool:
-        return number not in absent and self._here(self._players[number])
-
-    def _handed_out(self, chunk: Chunk, place: Place) -> Chunk:
-        number = self._ids()
-        self._out[number] = chunk.id, place
-        called = chunk.called if self._hidden_names is None else self._hidden_names(number)
-        return replace(chunk, id=number, called=called)
 
 
 def _open(folder: Path, spec: Spec, players: Mapping[str, Player]) -> Store:

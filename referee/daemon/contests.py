@@ -8,7 +8,6 @@ import msgspec
 from msgspec.structs import replace
 
 from referee.daemon.contest import Contest, chosen, recalled
-from referee.daemon.floor import Floor
 from referee.daemon.journal import Journal
 from referee.daemon.live import Live
 from referee.daemon.roster import Roster
@@ -17,7 +16,7 @@ from referee.mistake import Mistake
 from referee.store.house.house import House
 from referee.store.house.rows import TournamentRow
 from referee.store.trouble import is_no_room
-from referee.tournament.chunk import Batch
+from referee.tournament.dispatcher import Dispatcher
 from referee.tournament.spec import BadSpec, Spec
 
 LABEL = "t"
@@ -30,7 +29,7 @@ class Contests:
     def __init__(
         self,
         house: House,
-        floor: Floor,
+        dispatcher: Dispatcher,
         live: Live,
         journal: Journal,
         *,
@@ -38,17 +37,15 @@ class Contests:
         now: Callable[[], float],
         jobs: int,
         hidden_names: Callable[[int], tuple[str, str]] | None,
-        on_games: Callable[[str, Batch], None],
     ) -> None:
         self._house = house
-        self._floor = floor
+        self._dispatcher = dispatcher
         self._live = live
         self._journal = journal
         self._ids = ids
         self._now = now
         self._jobs = jobs
         self._hidden_names = hidden_names
-        self._on_games = on_games
         self._row: TournamentRow | None = None
         self._contest: Contest | None = None
         self._ending: tuple[str, str] | None = None
@@ -73,7 +70,7 @@ class Contests:
         if self._ending is None:
             self._ending = self._how_it_ends(contest)
             contest.stopped = self._ending is not None
-        if self._ending is not None and not self._floor.busy_for(contest):
+        if self._ending is not None and not self._dispatcher.busy_for(contest):
             self._end(*self._ending)
 
     def _try_again(
@@ -128,10 +125,9 @@ class Contests:
                 spec,
                 players,
                 here=here,
-                ids=lambda: next(self._ids),
+                ids=self._ids,
                 now=self._now,
                 hidden_names=self._hidden_names,
-                on_games=self._on_games,
             )
         except msgspec.MsgspecError as error:
             self._end("failed", f"its spec cannot be read: {error}")
@@ -140,7 +136,7 @@ class Contests:
                 raise
             self._end("failed", str(problem))
         else:
-            self._floor.sources.insert(0, self._contest)
+            self._dispatcher.sources.insert(0, self._contest)
             self._journal.info("tournament", number=row.id, state="playing")
             self._live.tell("tournament", id=row.id, state="playing")
 
@@ -157,8 +153,8 @@ class Contests:
         assert self._row is not None
         number = self._row.id
         if self._contest is not None:
-            if self._contest in self._floor.sources:
-                self._floor.sources.remove(self._contest)
+            if self._contest in self._dispatcher.sources:
+                self._dispatcher.sources.remove(self._contest)
             self._contest.close(finished=state == "finished")
         if state == "finished":
             self._house.tournaments.finish(number)

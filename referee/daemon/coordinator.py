@@ -3,8 +3,8 @@
     house.db (what is wanted) ─► coordinator ─► workers, hall ─► games ─► the season's store, tables
 
 Whoever wants something writes it into the house; the loop sees that the house has changed and acts.
-Games come back from workers and hall in batches and are committed once a second and at the end of
-every chunk: what was committed counts once, whatever happens, and what was not is played again.
+Games come back from workers and hall in batches and are committed once a second: what was committed
+counts once, whatever happens, and what was not is played again.
 Everything slow happens in other processes, which end when this one does.
 """
 
@@ -25,7 +25,7 @@ from referee.clock import read_duration_ms
 from referee.daemon.contests import Contests
 from referee.daemon.crew import Crew
 from referee.daemon.dropping import Dropping
-from referee.daemon.floor import Floor
+from referee.daemon.game_news import GameNews
 from referee.daemon.greeting import Say, greet, listens
 from referee.daemon.journal import Journal, stamp
 from referee.daemon.live import Live
@@ -39,22 +39,20 @@ from referee.daemon.roster import Guest, Roster
 from referee.daemon.seasons import Seasons
 from referee.daemon.submissions import Submissions
 from referee.daemon.sweeping import Sweeping
-from referee.daemon.telling import Count, ended, floor_counts, hall_counts
+from referee.daemon.telling import Count, hall_counts
 from referee.daemon.terms import ServeTerms
 from referee.daemon.turns import places
-from referee.daemon.watched import Watched
 from referee.ladder.season import Player
 from referee.mistake import Mistake
 from referee.store.house.house import House
 from referee.store.house.mistakes import HouseFull
 from referee.store.house.rows import VersionRow
-from referee.tournament.chunk import Batch
 from referee.tournament.confining import confinement_of
+from referee.tournament.dispatcher import Dispatcher
 from referee.tournament.spec import Spec
 
 TICK_S = 0.1
 LOOK_S = 0.2
-COMMIT_S = 1.0
 COUNT_S = 1.0
 QUEUE_S = 1.0
 TIDY_S = 600.0
@@ -119,31 +117,32 @@ class Coordinator:
         self._pace = Pace(terms.pace or PaceTerms(), house.data, journal, self._now)
         self._pages = pages
         self._crew = Crew(terms.jobs, journal)
-        self._floor = Floor(self._crew, self._pace, journal, self._now, Watched(self._live))
+        self._news = GameNews(self._live, journal)
+        self._dispatcher = Dispatcher(self._news, self._pace, self._now)
+        self._dispatcher.pools.append(self._crew)
         self._relays = Relays(max(1, terms.jobs), journal, self._now, cores)
         self._reception = self._make_reception()
-        self._floor.hall = self._reception
+        if self._reception is not None:
+            self._dispatcher.pools.append(self._reception)
         hidden_names = _hidden_names if terms.anonymous else None
         self._seasons = Seasons(
             house,
-            self._floor,
+            self._dispatcher,
             journal,
             ids=self._ids,
             now=self._now,
             hidden_names=hidden_names,
-            on_games=self._tell_games,
             on_open=self._play_by,
         )
         self._contests = Contests(
             house,
-            self._floor,
+            self._dispatcher,
             self._live,
             journal,
             ids=self._ids,
             now=self._now,
             jobs=terms.jobs,
             hidden_names=hidden_names,
-            on_games=self._tell_games,
         )
 
     def run(self, begin: Callable[[], None]) -> None:
@@ -181,11 +180,10 @@ class Coordinator:
     def _turn(self) -> None:
         if self._is_due("look", LOOK_S) and self._house.version_of_data() != self._seen:
             self._look()
-        self._floor.give_out()
+        self._dispatcher.give_out()
         self._wait()
         self._hear()
-        if self._is_due("commit", COMMIT_S):
-            self._floor.commit()
+        self._dispatcher.commit_in_time()
         self._draw()
         self._contests.draw(self._now())
         if self._is_due("contests", LOOK_S):
@@ -219,7 +217,7 @@ class Coordinator:
         poll.poll(TICK_S * 1000)
 
     def _hear(self) -> None:
-        self._floor.hear()
+        self._dispatcher.hear(self._crew, 0)
         now = self._now()
         if self._submissions.hear(now):
             self._seen = None
@@ -309,10 +307,6 @@ class Coordinator:
 
     # What is told.
 
-    def _tell_games(self, label: str, batch: Batch) -> None:
-        for game in batch.games:
-            self._live.tell("ended", **ended(label, game))
-
     def _tell_version(self, version: VersionRow) -> None:
         self._live.tell(
             "submission", bot=version.bot_name, version=version.number, state=version.state
@@ -328,7 +322,9 @@ class Coordinator:
             "workers": len(self._crew),
             "room_on_disk": int(self._pace.room),
             "submissions_waiting": len(self._house.submissions.waiting()),
-            **floor_counts(self._floor),
+            "games_since_start": self._dispatcher.games,
+            "chunks_being_played": self._dispatcher.busy,
+            "errors": self._news.errors,
         }
         if (opened := self._seasons.open) is not None:
             counted |= {
@@ -345,7 +341,7 @@ class Coordinator:
         return Reception(
             self._terms.bots,
             self._house.data,
-            self._floor,
+            self._dispatcher,
             self._journal,
             self._relays,
             self._guest,
@@ -355,7 +351,7 @@ class Coordinator:
 
     def _finish(self) -> None:
         """Let what is being played come to an end, for a while."""
-        self._journal.info("the daemon ends", playing=self._floor.busy)
+        self._journal.info("the daemon ends", playing=self._dispatcher.busy)
         self._readiness.stopping()
         reception = self._reception
         if reception is not None:
@@ -363,10 +359,10 @@ class Coordinator:
         # The hall needs a moment more than its games, to say goodbye.
         deadline = self._now() + self._terms.finish_s + (1.0 if reception is not None else 0.0)
         while self._now() < deadline and self._ending.came < 2:
-            if not self._floor.busy and (reception is None or not reception.is_open):
+            if not self._dispatcher.busy and (reception is None or not reception.is_open):
                 break
             self._wait()
-            self._floor.hear()
+            self._dispatcher.hear(self._crew, 0)
             if reception is not None:
                 reception.look(self._now())
 
@@ -376,7 +372,7 @@ class Coordinator:
             each.callback(self._seasons.close)
             each.callback(self._contests.close)
             each.callback(self._crew.close)
-            each.callback(self._floor.commit)
+            each.callback(self._dispatcher.commit)
             if self._reception is not None:
                 each.callback(self._reception.end)
             each.callback(self._dropping.close)

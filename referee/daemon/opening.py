@@ -14,11 +14,10 @@ from msgspec.structs import replace
 
 from referee.bots.confinement.levels import Level
 from referee.bots.confinement.probe import choose, said_aloud, why_not
-from referee.clock import read_duration_ms
 from referee.daemon.journal import stamp
 from referee.daemon.scoreboard import Scoreboard
 from referee.daemon.terms import ServeTerms
-from referee.ladder.season import Place, Player, Season
+from referee.ladder.season import Player, Season
 from referee.reports.standings import Standings
 from referee.store.connect import FILE
 from referee.store.database import Store
@@ -26,9 +25,11 @@ from referee.store.house.house import House
 from referee.store.house.rows import SeasonRow
 from referee.tournament.begin import stored_spec
 from referee.tournament.changing import changes
-from referee.tournament.chunk import Batch, Chunk, Manner
-from referee.tournament.confining import at_level, confinement_of
+from referee.tournament.chunk import Batch, Chunk
+from referee.tournament.confining import at_level
+from referee.tournament.crew import Place
 from referee.tournament.entries import variant_marks
+from referee.tournament.run import manner_of
 from referee.tournament.salt import chance_values
 from referee.tournament.spec import BadSpec, Spec, check
 from referee.verdict import Ending
@@ -56,14 +57,11 @@ class OpenSeason:
         *,
         now: Callable[[], float],
         hidden_names: Callable[[int], tuple[str, str]] | None,
-        on_games: Callable[[str, Batch], None],
     ) -> None:
-        """`on_games` hears of games that have come back and are kept, and whose they are."""
         self.row = row
         self.ending = False
         """Whether it is given no more games, since it is closed."""
         self._house = house
-        self._on_games = on_games
         self._failures: Counter[int] = Counter()
         self._dirty = False
         folder = house.seasons.folder(row)
@@ -75,7 +73,7 @@ class OpenSeason:
         except BaseException:
             self.store.close()
             raise
-        self.manner = manner_of(spec, folder)
+        self.manner = manner_of(spec, folder, told=True)
         self.level = spec.sandbox
 
     # A source of chunks.
@@ -101,7 +99,7 @@ class OpenSeason:
         self._dirty = self._dirty or chunk is not None
         return chunk
 
-    def keep(self, batch: Batch) -> None:
+    def keep(self, batch: Batch) -> Batch:
         for bot in {fault.bot for fault in batch.faults if fault.code == Ending.FORFEIT}:
             self._failures[bot] += 1
             times = min(self._failures[bot], MOST_DOUBLINGS)
@@ -112,7 +110,7 @@ class OpenSeason:
                 self._failures.pop(game.first, None)
                 self._failures.pop(game.second, None)
         self._dirty = True
-        self._on_games(self.label, kept)
+        return kept
 
     def give_back(self, chunk: int, *, begun: bool = False) -> None:
         self.season.give_back(chunk, begun=begun)
@@ -243,21 +241,6 @@ def disqualified_noted(house: House, store: Store) -> bool:
 def spec_of(row: SeasonRow) -> Spec:
     """What a season is."""
     return msgspec.json.decode(row.spec, type=Spec)
-
-
-def manner_of(spec: Spec, folder: Path) -> Manner:
-    """How its games are played."""
-    return Manner(
-        tournament=spec.name,
-        clock=spec.clock(),
-        startup_ms=read_duration_ms(spec.startup),
-        warm_up_ms=read_duration_ms(spec.warm_up),
-        think="parallel" if spec.think == "parallel" else "in turn",
-        at_once=spec.at_once,
-        confinement=confinement_of(spec),
-        logs=folder.resolve() / "logs",
-        told=True,
-    )
 
 
 def _open(folder: Path, row: SeasonRow) -> Store:

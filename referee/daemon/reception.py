@@ -19,7 +19,6 @@ from msgspec.structs import replace
 
 from referee.arena.happenings import HallTerms
 from referee.daemon.child import Child
-from referee.daemon.floor import Floor
 from referee.daemon.journal import Journal
 from referee.daemon.orders import (
     Admit,
@@ -41,6 +40,8 @@ from referee.daemon.relays import Relays
 from referee.links.keys import read_keys, write_keys
 from referee.mistake import REFUSED, Mistake
 from referee.tournament.chunk import Batch, Chunk, Done, Failed, Frames
+from referee.tournament.crew import Place
+from referee.tournament.dispatcher import Dispatcher
 from referee.tournament.telling import LiveReport
 
 MODULE = "referee.daemon.hall"
@@ -93,7 +94,7 @@ class Reception:
         self,
         endpoint: str,
         data: Path,
-        floor: Floor,
+        dispatcher: Dispatcher,
         journal: Journal,
         relays: Relays,
         on_guest: Callable[[GuestCame | GuestLeft], None],
@@ -109,7 +110,7 @@ class Reception:
         self._refusals = Refusals(journal)
         self._secret = None if is_local(endpoint) else _server_secret(data)
         self._endpoint = endpoint
-        self._floor = floor
+        self._dispatcher = dispatcher
         self._journal = journal
         self._relays = relays
         self._on_guest = on_guest
@@ -170,7 +171,9 @@ class Reception:
     def is_open(self) -> bool:
         return self._child is not None
 
-    # A place to play.
+    # A pool with room for one more chunk, until there are many.
+
+    place: Place = "hall"
 
     def absent(self) -> Collection[int]:
         """Versions that cannot play here now: whoever plays already, and of those that were handed
@@ -179,8 +182,9 @@ class Reception:
         busy = {each.id for chunk in chunks for each in (chunk.first, chunk.second)}
         return busy | set(self._relays.absent())
 
-    def has_room(self) -> bool:
-        return self.opened is not None and not self._closing and len(self._chunks) < MOST_CHUNKS
+    def idle(self) -> list[Reception]:
+        is_ready = self.opened is not None and not self._closing
+        return [self] if is_ready and len(self._chunks) < MOST_CHUNKS else []
 
     def give(self, chunk: Chunk) -> bool:
         self._chunks[chunk.id] = chunk
@@ -257,13 +261,13 @@ class Reception:
 
     def _take(self, report: HallReport) -> None:
         if isinstance(report, Batch):
-            self._floor.take(report)
+            self._dispatcher.take(report)
         elif isinstance(report, Done):
             if report.chunk in self._chunks:
-                self._floor.take(report)
+                self._dispatcher.take(report)
                 self._done(report.chunk)
         elif isinstance(report, ChunkFailed):
-            self._floor.fail(report.chunk, report.why)
+            self._dispatcher.fail(report.chunk, report.why)
             self._done(report.chunk)
         elif isinstance(report, GuestCame):
             self._came(report)
@@ -273,7 +277,7 @@ class Reception:
             self.counters = report
             self._refusals.look(report.refused)
         elif isinstance(report, LiveReport):
-            self._floor.take(report)
+            self._dispatcher.take(report)
         elif isinstance(report, Opened):
             self.opened = report
         elif isinstance(report, Failed):
@@ -310,13 +314,13 @@ class Reception:
         ours = [each for each in (chunk.first, chunk.second) if each.bot.command]
         missing = [each.id for each in ours if each.bot.name not in self.guests]
         if missing:
-            self._floor.fail(chunk.id, why, missing)
+            self._dispatcher.fail(chunk.id, why, missing)
         self._done(chunk.id)
 
     def _done(self, chunk: int) -> None:
         self._waiting.pop(chunk, None)
         if self._chunks.pop(chunk, None) is not None:
-            self._floor.end(chunk)
+            self._dispatcher.end(chunk)
             self._relays.end(chunk)
 
 

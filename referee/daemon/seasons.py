@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterator
 
 from referee.daemon.closed import ClosedSeasons
-from referee.daemon.floor import Floor
 from referee.daemon.journal import Journal
 from referee.daemon.opening import OpenSeason
 from referee.daemon.scoreboard import ratings_of
@@ -14,7 +13,7 @@ from referee.ladder.teams import ONE_TEAM
 from referee.reports.standings import Standings
 from referee.store.house.house import House
 from referee.store.house.rows import SeasonRow
-from referee.tournament.chunk import Batch
+from referee.tournament.dispatcher import Dispatcher
 from referee.tournament.spec import Spec
 
 RATINGS_S = 60.0
@@ -26,24 +25,22 @@ class Seasons:
     def __init__(
         self,
         house: House,
-        floor: Floor,
+        dispatcher: Dispatcher,
         journal: Journal,
         *,
         ids: Iterator[int],
         now: Callable[[], float] = time.monotonic,
         hidden_names: Callable[[int], tuple[str, str]] | None,
-        on_games: Callable[[str, Batch], None],
         on_open: Callable[[Spec], None],
     ) -> None:
-        """`on_games` hears of games that have come back, `on_open` of the spec to play by."""
+        """`on_open` hears of the spec to play by."""
         self.open: OpenSeason | None = None
         self._house = house
-        self._floor = floor
+        self._dispatcher = dispatcher
         self._journal = journal
         self._ids = ids
         self._now = now
         self._hidden_names = hidden_names
-        self._on_games = on_games
         self._on_open = on_open
         self._closed = ClosedSeasons(house, journal)
         self._note_at = 0.0
@@ -90,9 +87,9 @@ class Seasons:
         opened = self.open
         if opened is not None and (wanted is None or wanted.id != opened.row.id):
             opened.ending = True
-            if self._floor.busy_for(opened):
+            if self._dispatcher.busy_for(opened):
                 return False
-            self._floor.sources.remove(opened)
+            self._dispatcher.sources.remove(opened)
             self._note_ratings(opened, opened.close(finished=True))
             self._journal.info("season closed", season=opened.row.name)
             self.open = None
@@ -109,10 +106,9 @@ class Seasons:
             self._ids,
             now=self._now,
             hidden_names=self._hidden_names,
-            on_games=self._on_games,
         )
         self._on_open(opened.season.spec)
-        self._floor.sources.append(opened)
+        self._dispatcher.sources.append(opened)
         self._journal.info(
             "season", name=row.name, games=opened.season.played, sandbox=opened.level
         )

@@ -7,7 +7,6 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from referee.daemon.floor import Floor
 from referee.daemon.orders import Counters
 from referee.store.rows import GameRow
 
@@ -39,14 +38,6 @@ def ended(label: str, game: GameRow) -> dict[str, Any]:
 
 Count = float | dict[str, int]
 """A number, or numbers by why."""
-
-
-def floor_counts(floor: Floor) -> dict[str, Count]:
-    return {
-        "games_since_start": floor.games,
-        "chunks_being_played": floor.busy,
-        "errors": floor.errors,
-    }
 
 
 def hall_counts(counters: Counters) -> dict[str, Count]:

@@ -16,8 +16,7 @@ what it gives out with hidden chance is dealt anew.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import Literal
+from collections.abc import Callable, Collection, Iterator
 
 import msgspec
 import numpy as np
@@ -27,19 +26,18 @@ from msgspec.structs import replace
 from referee.ladder.choices import Choices
 from referee.ladder.teams import are_one_team
 from referee.ladder.teams import may_meet as by_teams
-from referee.record import Record
 from referee.rules.registry import find_variant
 from referee.store.database import Store
-from referee.store.rows import BotRow, GameRow, PairingRow
+from referee.store.rows import BotRow, PairingRow
 from referee.store.tally import results
-from referee.tournament.chunk import Batch, Chunk, Contestant, Manner, spans
+from referee.tournament.chunk import Batch, Chunk, Contestant, Manner, spans, truly_named
+from referee.tournament.crew import Place
 from referee.tournament.desk import missing
 from referee.tournament.entries import Definition, variant_names
+from referee.tournament.ledger import Flight
 from referee.tournament.salt import branch, chance_root
 from referee.tournament.spec import Spec
 from referee.verdict import UNRATED, Ending
-
-Place = Literal["workers", "hall"]
 
 CHUNK_GAMES = {"workers": 20, "hall": 10}
 """An even number. To start two bots costs as much as some games of quick ones; a bot elsewhere is
@@ -67,15 +65,6 @@ class Player(Struct, frozen=True, kw_only=True):
 
     def plays(self, variant: str) -> bool:
         return self.variants is None or variant in self.variants
-
-
-class Flight(Struct):
-    """A chunk that somebody plays."""
-
-    pairing: int
-    place: Place
-    numbers: set[int]
-    """Games that have not come back."""
 
 
 class Season:
@@ -312,10 +301,3 @@ class Season:
 
     def _playing(self, variant: str) -> list[int]:
         return sorted(number for number, each in self.players.items() if each.plays(variant))
-
-
-def truly_named(game: GameRow, bots: Mapping[int, BotRow]) -> GameRow:
-    """With the names of its tables, which the bots were not told."""
-    record = msgspec.msgpack.decode(game.record, type=Record)
-    names = (bots[game.first].name, bots[game.second].name)
-    return game._replace(record=msgspec.msgpack.encode(replace(record, players=names)))

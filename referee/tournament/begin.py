@@ -5,7 +5,6 @@ Everything that can be wrong with a spec, a bot or a folder is found before anyt
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from referee.arena.core import own_cores
 from referee.bots.confinement.exposing import must_show
 from referee.bots.confinement.levels import Level
 from referee.bots.starting import several_processes
@@ -38,7 +38,7 @@ from referee.tournament.entries import (
 from referee.tournament.events import Listener
 from referee.tournament.ground import HERE, Ground
 from referee.tournament.ledger import Ledger
-from referee.tournament.run import Coordinator, TournamentResult, nobody
+from referee.tournament.run import Coordinator, TournamentResult, manner_of, nobody
 from referee.tournament.salt import chance_values, with_chance_of
 from referee.tournament.spec import BadSpec, Spec, check, check_teams
 from referee.version import __version__
@@ -101,15 +101,8 @@ def _settled(spec: Spec) -> Spec:
         spec,
         variants=tuple(whole.values()),
         options={whole[text]: options for text, options in spec.options.items()},
-        jobs=spec.jobs or cores(),
+        jobs=spec.jobs or own_cores(),
     )
-
-
-def cores() -> int:
-    """The cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def play_tournament(
@@ -242,9 +235,17 @@ def _run(
     *,
     each_game: bool,
 ) -> TournamentResult:
-    ledger = Ledger(store, lineup.spec, lineup.entries, lineup.players, variant_names(lineup.spec))
+    spec, manner = lineup.spec, manner_of(lineup.spec, folder)
+    ledger = Ledger(store, spec, lineup.entries, lineup.players, variant_names(spec), manner)
     coordinator = Coordinator(
-        store, lineup.spec, ledger, folder, listener or nobody, ground=ground, each_game=each_game
+        store,
+        spec,
+        ledger,
+        folder,
+        listener or nobody,
+        manner,
+        ground=ground,
+        each_game=each_game,
     )
     return coordinator.run()
 

@@ -8,7 +8,7 @@ to this machine's processes, so a chunk can be played elsewhere.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,7 +19,8 @@ from msgspec.structs import replace
 from referee.bots.confinement import UNCONFINED, Confinement
 from referee.bots.manifest import Bot
 from referee.clock import Clock
-from referee.store.rows import FaultRow, GameRow
+from referee.record import Record
+from referee.store.rows import BotRow, FaultRow, GameRow
 from referee.tournament.telling import LiveReport
 
 LENGTH_BYTES = 4
@@ -193,3 +194,10 @@ def spans(numbers: Iterable[int]) -> tuple[tuple[int, int], ...]:
         else:
             found.append((number, number))
     return tuple(found)
+
+
+def truly_named(game: GameRow, bots: Mapping[int, BotRow]) -> GameRow:
+    """With the names of its tables, which the bots were not told."""
+    record = msgspec.msgpack.decode(game.record, type=Record)
+    names = (bots[game.first].name, bots[game.second].name)
+    return game._replace(record=msgspec.msgpack.encode(replace(record, players=names)))

@@ -1,21 +1,47 @@
-"""Whoever plays chunks for a coordinator, wherever they are: what it has to be able to do.
+"""Whoever plays chunks: what a dispatcher needs of them.
 
-The coordinator gives an order to a hand that is idle and hears what hands have to say. Worker
-processes on this machine are one crew (workers.py), a cluster is another (referee/cluster).
+A pool plays chunks, one in each of its slots. Worker processes on this machine are one pool
+(workers.py), a cluster is another (referee/cluster), and the hall, where bots from elsewhere meet,
+is a third (referee/daemon/reception.py). A crew is a pool of workers: the dispatcher hears what
+they have to say.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Protocol
+from typing import Literal, Protocol
 
 from msgspec import Struct
 
-from referee.tournament.chunk import Order, Report
+from referee.tournament.chunk import Chunk, Order, Report
+
+Place = Literal["workers", "hall"]
+"""A kind of pool. Bots that can be started meet among workers; a bot that has connected from
+elsewhere plays in the hall."""
 
 
 class LostWorker(Exception):
     """A hand ended without being asked to; the message says how."""
+
+
+class Slot(Protocol):
+    """Room for one chunk."""
+
+    def give(self, order: Chunk, /) -> bool:
+        """Whether it is played; where a bot has left meanwhile, it goes back unplayed."""
+
+
+class Pool(Protocol):
+    """Whoever plays chunks."""
+
+    @property
+    def place(self) -> Place: ...
+
+    def idle(self) -> Sequence[Slot]:
+        """Room for chunks at this moment."""
+
+    def absent(self) -> Collection[int]:
+        """Bots that cannot play here now."""
 
 
 class Hand(Protocol):
@@ -24,10 +50,11 @@ class Hand(Protocol):
     order: Order | None
     """What it is at work on."""
 
-    def give(self, order: Order) -> None: ...
+    def give(self, order: Order, /) -> bool:
+        """Always True: where nobody is there to take it, `hear` tells so in a moment."""
 
 
-class Place(Struct, frozen=True, kw_only=True):
+class MachineStatus(Struct, frozen=True, kw_only=True):
     """A machine, or a part of one, that plays; for whoever watches."""
 
     name: str
@@ -40,12 +67,12 @@ class Place(Struct, frozen=True, kw_only=True):
 class Muster(Struct, frozen=True, kw_only=True):
     """A crew at this moment; for whoever watches."""
 
-    places: tuple[Place, ...]
+    places: tuple[MachineStatus, ...]
     in_flight: int
     """Chunks that are being played."""
 
 
-class Crew(Protocol):
+class Crew(Pool, Protocol):
     """All hands."""
 
     def __len__(self) -> int: ...

@@ -8,7 +8,7 @@ to comes back.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from referee.tournament.chunk import spans
 
@@ -38,12 +38,19 @@ class Desk:
         self._left[pairing] = sorted(self._left.get(pairing, []) + added)
         self.waiting += sum(high - low + 1 for low, high in added)
 
-    def take(self, hands: int) -> tuple[int, tuple[tuple[int, int], ...]] | None:
+    def pairings(self) -> list[int]:
+        """Those with games that nobody plays yet."""
+        return list(self._turns)
+
+    def take(
+        self, hands: int, may_play: Callable[[int], bool] | None = None
+    ) -> tuple[int, tuple[tuple[int, int], ...]] | None:
         """The next piece, where so many play at a time: a pairing and ranges of its game numbers.
-        Pieces get smaller towards the end."""
-        if not self._turns:
+        Pieces get smaller towards the end. `may_play` says which pairings can be played now."""
+        pairing = next((each for each in self._turns if may_play is None or may_play(each)), None)
+        if pairing is None:
             return None
-        pairing = self._turns.popleft()
+        self._turns.remove(pairing)
         share = -(-self.waiting // hands)
         wanted = min(max(-(-share // 2), min(SMALLEST, share)), LARGEST)
         wanted += wanted % 2

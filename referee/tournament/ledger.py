@@ -1,30 +1,45 @@
 """Which games there are, which of them are played, and who has the others.
 
 The ledger knows every pairing that follows from the results so far and keeps the count of each
-game: in the store, on the desk, or in a chunk that a worker has. A game is in exactly one place.
+game: in the store, on a desk, or in a chunk that somebody plays. A game is in exactly one place.
+There is a desk for each kind of pool: a pairing with a bot that connects is played in the hall. The
+ledger is a source of chunks for the dispatcher.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import count
 from operator import mul
 
-import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from referee.bots.manifest import is_sample
 from referee.rules.registry import find_variant
 from referee.store.database import Store
 from referee.store.rows import BotRow, PairingRow
 from referee.store.tally import KIND_GAMES, KIND_HALF_POINTS
-from referee.tournament.chunk import Batch, Chunk, Contestant, Manner, spans
+from referee.tournament.chunk import Batch, Chunk, Contestant, Manner, spans, truly_named
+from referee.tournament.crew import Place
 from referee.tournament.desk import Desk, missing
 from referee.tournament.entries import Entry
 from referee.tournament.formats import Pairing, Score, pairings
 from referee.tournament.salt import branch, chance_root
 from referee.tournament.spec import Spec
+from referee.verdict import Ending
 
 BUDGET_S = 2.0
 """How long a worker stays with a pairing, beyond the start of its bots."""
+
+
+class Flight(Struct):
+    """A chunk that somebody plays."""
+
+    pairing: int
+    place: Place
+    numbers: set[int]
+    """Games that have not come back."""
 
 
 class Ledger:
@@ -37,7 +52,22 @@ class Ledger:
         entries: Sequence[Entry],
         players: Mapping[str, Sequence[str]],
         names: Mapping[str, str],
+        manner: Manner,
+        *,
+        ids: Iterator[int] | None = None,
+        is_here: Callable[[int], bool] = lambda _: True,
+        hidden_names: Callable[[int], tuple[str, str]] | None = None,
     ) -> None:
+        """`ids` numbers the chunks. `is_here` says whether a bot can be given games now: one that
+        connects may be away. `hidden_names` gives those of a chunk whose bots are not to know each
+        other."""
+        self.hands = spec.jobs or 1
+        """How many chunks are played at a time."""
+        self._manner = manner
+        self._chunk_ids = count(1) if ids is None else ids
+        self._is_here = is_here
+        self._hidden_names = hidden_names
+        self._dirty = False
         self._store = store
         self._spec = spec
         self._players = players
@@ -61,10 +91,8 @@ class Ledger:
         self._tallies: dict[int, Tally] = {}
         self.played = self.planned = 0
         """Games of all pairings so far."""
-        self._desk = Desk()
-        self._flights: dict[int, tuple[int, set[int]]] = {}
-        """Chunks that workers have: the pairing, and the games that have not come back."""
-        self._chunks = 0
+        self._desks: dict[Place, Desk] = {"workers": Desk(), "hall": Desk()}
+        self._flights: dict[int, Flight] = {}
         self.out: dict[str, str] = {}
         """Bots that do not come up, and why."""
         self._recall()
@@ -85,7 +113,20 @@ class Ledger:
 
     @property
     def unfinished(self) -> bool:
-        return bool(self._desk.waiting or self._flights)
+        return bool(self._flights) or any(desk.waiting for desk in self._desks.values())
+
+    @property
+    def waits_for_bots(self) -> bool:
+        """Whether nothing is played, and nothing can be before somebody comes to the hall."""
+        return bool(self._desks["hall"].waiting) and not (
+            self._flights or self._desks["workers"].waiting
+        )
+
+    def not_here(self) -> set[int]:
+        """Whoever has games in the hall and is not there."""
+        rows = [self.rows[pairing] for pairing in self._desks["hall"].pairings()]
+        due = {number for row in rows for number in (row.first, row.second)}
+        return {number for number in due if not self._is_here(number)}
 
     def make_ready(self, ready: Callable[[list[Entry]], list[Entry]]) -> None:
         """Have the bots made ready, before the first of them is asked for."""
@@ -101,9 +142,10 @@ class Ledger:
 
     def is_out(self, number: int, why: str) -> BotRow:
         """The rest of this bot's games is lost by forfeit."""
-        row = self.bots[number] = msgspec.structs.replace(self.bots[number], out=why)
+        row = self.bots[number] = replace(self.bots[number], out=why)
         self.out[row.name] = why
         self._store.set_bot(row)
+        self._dirty = True
         return row
 
     # From results to pairings.
@@ -114,10 +156,10 @@ class Ledger:
             before, games = row.games, max(row.games, self._spec.games)
             if games > before:
                 self._store.set_games(row.id, games)
-                row = msgspec.structs.replace(row, games=games)
+                row = replace(row, games=games)
             self._know(self._pairing(row), row)
             played = self._store.played(row.id)
-            self._desk.add(row.id, missing(games, played))
+            self._desk_of(row).add(row.id, missing(games, played))
             if missing(before, played):
                 self._note_begun(row)
         for tallies in self._store.tallies():
@@ -157,7 +199,7 @@ class Ledger:
             )
             rows.append(row)
             self._know(pairing, row)
-            self._desk.add(row.id, [(1, row.games)])
+            self._desk_of(row).add(row.id, [(1, row.games)])
             if self._goes_on:
                 self._note_begun(row)
         if rows:
@@ -171,19 +213,39 @@ class Ledger:
         self.planned += row.games
         self._tallies[row.id] = Tally(row.first)
 
-    # From pairings to chunks, and back.
+    def _desk_of(self, row: PairingRow) -> Desk:
+        elsewhere = any(
+            self._entries[each].definition.elsewhere for each in (row.first, row.second)
+        )
+        return self._desks["hall" if elsewhere else "workers"]
 
-    def next_chunk(self, manner: Manner, hands: int) -> Chunk | None:
-        """Some games for a worker that is free, one of so many."""
-        piece = self._desk.take(hands)
+    # A source of chunks.
+
+    label = ""
+    paced = False
+
+    def true_names(self, chunk: Chunk) -> tuple[str, str]:
+        """What the tables call the two of a chunk, whatever these two are told."""
+        return self.bots[chunk.first.id].name, self.bots[chunk.second.id].name
+
+    def widest(self) -> float:
+        """No rating is waited for."""
+        return 0.0
+
+    def next_chunk(self, place: Place = "workers", absent: Collection[int] = ()) -> Chunk | None:
+        """Some games for a pool of this kind, in which these bots cannot play just now."""
+        piece = self._desks[place].take(
+            self.hands,
+            None if place == "workers" else lambda each: self._can_meet(self.rows[each], absent),
+        )
         if piece is None:
             return None
         pairing, numbers = piece
         row = self.rows[pairing]
         text = self._texts[row.variant]
-        self._chunks += 1
+        number = next(self._chunk_ids)
         chunk = Chunk(
-            id=self._chunks,
+            id=number,
             pairing=pairing,
             variant=text,
             options=self._spec.options.get(text, {}),
@@ -193,10 +255,18 @@ class Ledger:
             numbers=numbers,
             own_chance=self._has_own_chance(row),
             budget_s=BUDGET_S,
-            manner=manner,
+            manner=self._manner,
+            called=None if self._hidden_names is None else self._hidden_names(number),
         )
-        self._flights[chunk.id] = (pairing, set(chunk.each_number()))
+        self._flights[number] = Flight(pairing, place, set(chunk.each_number()))
         return chunk.dealt_anew() if pairing in self._begun else chunk
+
+    def _can_meet(self, row: PairingRow, absent: Collection[int]) -> bool:
+        """Whether both can come; of a bot that is out nobody expects it."""
+        both = (row.first, row.second)
+        if any(self.bots[number].name in self.out for number in both):
+            return True
+        return all(number not in absent and self._is_here(number) for number in both)
 
     def _has_own_chance(self, row: PairingRow) -> bool:
         """Whether no two games of a pairing have the same chance (schedule.py)."""
@@ -209,25 +279,41 @@ class Ledger:
     def _contestant(self, number: int) -> Contestant:
         return Contestant(number, self._entries[number].bot, self.bots[number].name in self.out)
 
-    def keep(self, batch: Batch) -> None:
+    def keep(self, batch: Batch) -> Batch:
         """Games have come back: into the store, to be committed soon."""
-        pairing, numbers = self._flights[batch.chunk]
+        flight = self._flights[batch.chunk]
+        if self._hidden_names is not None:
+            batch = replace(batch, games=[truly_named(each, self.bots) for each in batch.games])
         self._store.add_games(batch.games, batch.faults)
-        tally = self._tallies[pairing]
+        self._dirty = True
+        tally = self._tallies[flight.pairing]
         self.played += len(batch.games)
-        for row in batch.games:
-            numbers.remove(row.number)
-            tally.add(row.first, row.points)
+        for game in batch.games:
+            flight.numbers.remove(game.number)
+            tally.add(game.first, game.points)
+        for fault in batch.faults:
+            if fault.code == Ending.FORFEIT and self.bots[fault.bot].name not in self.out:
+                self.is_out(fault.bot, fault.detail)
+        return batch
 
     def give_back(self, chunk: int, *, begun: bool = False) -> None:
-        """A chunk has ended, however it did: what was not played goes back to the desk.
+        """A chunk has ended, however it did: what was not played goes back to its desk.
 
-        `begun` says that some of it may have been begun.
+        `begun` says that some of it may have been begun; in the hall that is never known.
         """
-        pairing, numbers = self._flights.pop(chunk)
-        if begun and numbers:
-            self._note_begun(self.rows[pairing])
-        self._desk.add(pairing, spans(numbers))
+        flight = self._flights.pop(chunk)
+        row = self.rows[flight.pairing]
+        if flight.numbers and (begun or flight.place == "hall"):
+            self._note_begun(row)
+        self._desks[flight.place].add(row.id, spans(flight.numbers))
+
+    def broken(self, chunk: Chunk, missing: Collection[int]) -> None:
+        """It is tried again."""
+
+    def commit(self) -> None:
+        if self._dirty:
+            self._dirty = False
+            self._store.commit()
 
 
 class Tally:

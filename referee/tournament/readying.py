@@ -7,12 +7,14 @@ it has to be put right first.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from referee.bots.building import built
-from referee.bots.manifest import BadBot
+from referee.arena.core import own_cores
+from referee.bots.building import OnBuild, built
+from referee.bots.builds import Outcome, side_by_side
+from referee.bots.manifest import BadBot, Bot
 from referee.clock import read_duration_ms
 from referee.tournament.confining import confinement_of
 from referee.tournament.entries import Entry
@@ -22,18 +24,12 @@ from referee.tournament.spec import Spec
 
 def make_ready(spec: Spec, entries: Sequence[Entry], tell: Listener) -> list[Entry]:
     """All of them, built. Raises BadBot."""
-    limit_ms = read_duration_ms(spec.build_time)
-
-    def on_build(name: str) -> None:
-        tell(Building(bot=name))
-
-    return [
-        replace(
-            entry,
-            bot=built(entry.bot, confinement_of(spec), limit_ms=limit_ms, on_build=on_build),
-        )
-        for entry in entries
-    ]
+    ready: list[Entry] = []
+    for entry, outcome in _made_ready(spec, entries, tell):
+        if isinstance(outcome, BadBot):
+            raise outcome
+        ready.append(replace(entry, bot=outcome))
+    return ready
 
 
 def ready_or_left_out(
@@ -44,11 +40,26 @@ def ready_or_left_out(
     left_out: dict[str, str] = {}
     for folder, why in spec.left_out.items():
         tell(LeftOut(bot=folder, why=why, output=""))
-    for entry in entries:
-        name = entry.bot.name
-        try:
-            ready += make_ready(spec, [entry], tell)
-        except BadBot as problem:
-            why = left_out[name] = str(problem).removeprefix(f"{name}: ")
-            tell(LeftOut(bot=name, why=why, output=problem.quoted))
+    for entry, outcome in _made_ready(spec, entries, tell):
+        if isinstance(outcome, BadBot):
+            name = entry.bot.name
+            why = left_out[name] = str(outcome).removeprefix(f"{name}: ")
+            tell(LeftOut(bot=name, why=why, output=outcome.quoted))
+        else:
+            ready.append(replace(entry, bot=outcome))
     return ready, left_out
+
+
+def _made_ready(
+    spec: Spec, entries: Sequence[Entry], tell: Listener
+) -> Iterator[tuple[Entry, Outcome]]:
+    confinement, limit_ms = confinement_of(spec), read_duration_ms(spec.build_time)
+
+    def build(bot: Bot, on_build: OnBuild) -> Bot:
+        return built(bot, confinement, limit_ms=limit_ms, on_build=on_build)
+
+    def on_build(name: str) -> None:
+        tell(Building(bot=name))
+
+    bots = [entry.bot for entry in entries]
+    return zip(entries, side_by_side(bots, build, on_build, own_cores()), strict=True)

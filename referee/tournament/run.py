@@ -2,9 +2,9 @@
 
     spec → pairings → chunks → workers → batches of games → store, and again until nothing is due
 
-The coordinator is the only writer of the store. It commits once a second and at the end of every
-chunk; what was committed counts once, whatever happens afterwards, and what was not is played
-again: with the same luck, unless it is hidden and a bot of strangers may have seen it.
+The coordinator is the only writer of the store. Chunks go out and come back by the dispatcher
+(dispatcher.py), from the ledger (ledger.py), which knows what is due. What was not committed is
+played again: with the same luck, unless it is hidden and a bot of strangers may have seen it.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from typing import Literal
 from msgspec import Struct
 
 from referee.bots.confinement.levels import Level
-from referee.clock import read_clock, read_duration_ms
+from referee.clock import read_duration_ms
 from referee.mistake import FAILED, Mistake
 from referee.store.database import Store
 from referee.tournament.chunk import Batch, Call, Called, Chunk, Done, Failed, Manner, Report
 from referee.tournament.confining import confinement_of
-from referee.tournament.crew import Crew, Hand, LostWorker
+from referee.tournament.crew import Crew, LostWorker
+from referee.tournament.dispatcher import LOST_IN_A_ROW, Dispatcher, Source
 from referee.tournament.events import (
     BotOut,
     Finished,
@@ -37,12 +38,9 @@ from referee.tournament.ground import Ground
 from referee.tournament.interruption import Interruption, held_signals
 from referee.tournament.ledger import Ledger
 from referee.tournament.spec import Spec
-from referee.verdict import Ending
+from referee.tournament.telling import LiveReport
 
-COMMIT_S = 1.0
 TICK_S = 0.1
-LOST_IN_A_ROW = 5
-"""So many workers may be lost without a single game in between."""
 
 
 class TournamentBroken(Mistake):
@@ -83,6 +81,7 @@ class Coordinator:
         ledger: Ledger,
         folder: Path,
         listener: Listener,
+        manner: Manner,
         *,
         ground: Ground,
         each_game: bool,
@@ -94,15 +93,17 @@ class Coordinator:
         self._folder = folder
         self._tell = listener
         self._each_game = each_game
-        self._manner = _manner(spec, folder)
+        self._manner = manner
         self._jobs = ground.jobs(spec)
-        self._new = self._stalls = self._replayed = 0
+        self._dispatcher = Dispatcher(self)
+        self._dispatcher.sources.append(ledger)
+        self._stalls = self._replayed = 0
         self._calling_s = self._starting_s = 0.0
         self._errors: dict[str, int] = {}
+        self._out = set(ledger.out)
+        """Bots of which it was told that they are out."""
         self._pinned = True
-        self._lost = 0
-        self._committed = self._ticked = time.monotonic()
-        self._dirty = False
+        self._ticked = time.monotonic()
         told = self._store.value("level") or ""
         self._levels = set(told.split(", ")) if ledger.played else set[str]()
 
@@ -136,7 +137,7 @@ class Coordinator:
         return TournamentResult(
             folder=str(self._folder),
             played=ledger.played,
-            new=self._new,
+            new=self._dispatcher.games,
             took_s=time.monotonic() - began,
             starting_s=self._calling_s + self._starting_s / self._jobs,
             stalls=self._stalls,
@@ -151,6 +152,7 @@ class Coordinator:
         # Later rounds may have more games than are left of this one, but not more than bots.
         wanted = min(self._jobs, max(ledger.planned - ledger.played, len(ledger.bots)))
         workers = self._ground.hire(wanted)
+        self._dispatcher.pools.append(workers)
         try:
             began = time.monotonic()
             self._call(workers, interruption)
@@ -161,11 +163,11 @@ class Coordinator:
         except BaseException:
             # What has been reported is kept, whatever it was that ended us; nobody is told any
             # more, since it may have been the listener that failed.
-            self._commit()
+            self._dispatcher.commit()
             self._tell = nobody
             with contextlib.suppress(Exception):
-                self._hear(workers, 0)
-            self._commit()
+                self._dispatcher.hear(workers, 0)
+            self._dispatcher.commit()
             raise
         finally:
             workers.close()
@@ -178,7 +180,6 @@ class Coordinator:
             self._levels = found
             in_order = [level.value for level in Level if level.value in found]
             self._store.set_value("level", ", ".join(in_order))
-            self._dirty = True
 
     def _next_round(self) -> bool:
         """Draw what follows from the results; within a round those are replays of drawn ties."""
@@ -193,7 +194,7 @@ class Coordinator:
     def _call(self, workers: Crew, interruption: Interruption) -> None:
         """Start every bot once: one that does not come up is out, for everybody alike."""
         waiting = self._ledger.contestants()
-        due = len(waiting)
+        due, lost = len(waiting), 0
         while due:
             for worker in workers.idle():
                 if waiting:
@@ -202,7 +203,8 @@ class Coordinator:
                 if isinstance(said, LostWorker):
                     if isinstance(worker.order, Call):
                         waiting.append(worker.order.contestant)
-                    self._count_lost(said)
+                    lost += 1
+                    self.lost(said, lost)
                     continue
                 for report in said:
                     worker.order = None
@@ -216,85 +218,64 @@ class Coordinator:
             raise TournamentBroken(f"a worker could not start a bot: {report.why}")
         assert isinstance(report, Called)
         if report.trouble is not None:
-            self._is_out(report.id, report.trouble)
+            self._ledger.is_out(report.id, report.trouble)
         elif report.variants is not None:
             lacking = self._ledger.variants_of(report.id) - set(report.variants)
             if lacking:
                 named = ", ".join(sorted(lacking))
-                self._is_out(report.id, f"its hello does not name {named}")
+                self._ledger.is_out(report.id, f"its hello does not name {named}")
+        self._tell_out()
 
     def _play_round(self, workers: Crew, interruption: Interruption) -> None:
-        """Play all that is on the desk."""
-        ledger = self._ledger
+        """Play all that is on the desks."""
+        dispatcher, ledger = self._dispatcher, self._ledger
         while ledger.unfinished:
-            for worker in workers.idle():
-                chunk = ledger.next_chunk(self._manner, len(workers))
-                if chunk is None:
-                    break
-                worker.give(chunk)
-            self._hear(workers, TICK_S)
+            ledger.hands = len(workers)
+            dispatcher.give_out()
+            dispatcher.hear(workers, TICK_S)
             self._note_levels(workers)
-            if time.monotonic() - self._committed > COMMIT_S:
-                self._commit()
+            dispatcher.commit_in_time()
             self._tick("playing", workers)
             interruption.let_it_come()
-        self._commit()
+        dispatcher.commit()
 
-    def _hear(self, workers: Crew, timeout_s: float) -> None:
-        for worker, said in workers.hear(timeout_s):
-            if isinstance(said, LostWorker):
-                if isinstance(worker.order, Chunk):
-                    self._ledger.give_back(worker.order.id, begun=True)
-                self._count_lost(said)
-                continue
-            for report in said:
-                self._take(worker, report)
+    # What the dispatcher tells.
 
-    def _take(self, worker: Hand, report: Report) -> None:
-        if isinstance(report, Batch):
-            self._keep(report)
-        elif isinstance(report, Done):
-            worker.order = None
-            self._ledger.give_back(report.chunk)
-            self._commit()
-            self._stalls += report.stalls
-            self._replayed += report.replayed
-            self._starting_s += report.starting_s
-            self._pinned = self._pinned and report.pinned
-            for why, times in report.errors.items():
-                self._errors[why] = self._errors.get(why, 0) + times
-        elif isinstance(report, Failed):
-            raise TournamentBroken(f"a worker could not play: {report.why}")
-
-    def _keep(self, batch: Batch) -> None:
-        ledger = self._ledger
-        ledger.keep(batch)
-        self._dirty = True
-        self._lost = 0
-        self._new += len(batch.games)
-        for fault in batch.faults:
-            row = ledger.bots[fault.bot]
-            if fault.code == Ending.FORFEIT and row.name not in ledger.out:
-                self._is_out(fault.bot, fault.detail)
+    def kept(self, source: Source, batch: Batch) -> None:
+        assert source is self._ledger
+        self._tell_out()
         if self._each_game:
+            ledger = self._ledger
             for event in games_told(batch, ledger.rows[batch.games[0].pairing], ledger.bots):
                 self._tell(event)
 
-    def _is_out(self, number: int, why: str) -> None:
-        row = self._ledger.is_out(number, why)
-        self._dirty = True
-        self._tell(BotOut(bot=row.name, why=why))
+    def done(self, report: Done) -> None:
+        self._stalls += report.stalls
+        self._replayed += report.replayed
+        self._starting_s += report.starting_s
+        self._pinned = self._pinned and report.pinned
+        for why, times in report.errors.items():
+            self._errors[why] = self._errors.get(why, 0) + times
 
-    def _count_lost(self, lost: LostWorker) -> None:
-        self._lost += 1
-        if self._lost >= LOST_IN_A_ROW:
-            raise TournamentBroken(f"{lost}, {self._lost} times in a row")
+    def live(self, source: Source, chunk: Chunk, report: LiveReport) -> None:
+        """Nobody watches."""
 
-    def _commit(self) -> None:
-        if self._dirty:
-            self._store.commit()
-            self._dirty = False
-        self._committed = time.monotonic()
+    def ended(self, source: Source, chunk: Chunk) -> None:
+        """The ledger has it back."""
+
+    def failed(self, chunk: Chunk, why: str) -> None:
+        raise TournamentBroken(f"a worker could not play: {why}")
+
+    def lost(self, why: LostWorker, in_a_row: int) -> None:
+        if in_a_row >= LOST_IN_A_ROW:
+            raise TournamentBroken(f"{why}, {in_a_row} times in a row")
+
+    def _tell_out(self) -> None:
+        """Tell of bots that are out since the last time."""
+        for name, why in self._ledger.out.items():
+            if name not in self._out:
+                self._out.add(name)
+                self._tell(BotOut(bot=name, why=why))
 
     def _started(self, *, resumed: bool) -> Started:
         ledger = self._ledger
@@ -316,21 +297,23 @@ class Coordinator:
             self._ticked = now
             ledger = self._ledger
             played, planned, muster = ledger.played, ledger.planned, workers.muster()
-            self._tell(Tick(self._store, played, planned, self._new, state, muster))
+            self._tell(Tick(self._store, played, planned, self._dispatcher.games, state, muster))
 
 
 def nobody(_: Told | Tick) -> None:
     """Nobody listens."""
 
 
-def _manner(spec: Spec, folder: Path) -> Manner:
+def manner_of(spec: Spec, folder: Path, *, told: bool = False) -> Manner:
+    """How the games of a tournament are played; `told` where somebody may watch."""
     return Manner(
         tournament=spec.name,
-        clock=read_clock(spec.time, read_duration_ms(spec.grace)),
+        clock=spec.clock(),
         startup_ms=read_duration_ms(spec.startup),
         warm_up_ms=read_duration_ms(spec.warm_up),
         think="parallel" if spec.think == "parallel" else "in turn",
         at_once=spec.at_once,
         confinement=confinement_of(spec),
         logs=folder.resolve() / "logs",
+        told=told,
     )

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from referee.tournament.chunk import Frames, Order, Report, frame, read_report
-from referee.tournament.crew import LostWorker
+from referee.tournament.crew import LostWorker, Place
 
 READ_BYTES = 1 << 20
 PIPE_BYTES = 1 << 20
@@ -56,12 +56,13 @@ class Worker:
         self.order: Order | None = None
         """What it is at work on."""
 
-    def give(self, order: Order) -> None:
+    def give(self, order: Order) -> bool:
         """Where nobody is there to take it, `hear` tells so in a moment."""
         assert self.process.stdin is not None
         self.order = order
         with contextlib.suppress(OSError):
             self.process.stdin.write(frame(order))
+        return True
 
     def hear(self) -> list[Report]:
         """What it has said. Raises LostWorker."""
@@ -97,6 +98,8 @@ class Worker:
 class Workers:
     """All of them."""
 
+    place: Place = "workers"
+
     def __init__(self, count: int) -> None:
         self._selector = selectors.DefaultSelector()
         self._workers: list[Worker] = []
@@ -108,6 +111,10 @@ class Workers:
 
     def idle(self) -> list[Worker]:
         return [worker for worker in self._workers if worker.order is None]
+
+    def absent(self) -> tuple[int, ...]:
+        """Whoever can be started can play."""
+        return ()
 
     def busy(self) -> bool:
         return any(worker.order is not None for worker in self._workers)

@@ -26,7 +26,12 @@ PLAY = [
     *("tournament", "--variant", "underdog", "--variant", "deck", "--name", "same", "--seed", "7"),
     *("--salt", SALT),
     *("--bot", "highest", "--bot", "lowest", "--bot", "random"),
+    # One game at a time, so that it lasts for seconds: games are committed once a second.
+    *("--at-once", "1"),
 ]
+GAMES = 300
+ALL = 6 * GAMES
+"""Three pairings in two variants."""
 
 
 def tables(folder: Path) -> dict[str, bytes]:
@@ -75,7 +80,8 @@ def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same tournament, played in one go by one worker."""
 
     def play(folder: Path) -> None:
-        done = referee(folder, *PLAY, "--games", 200, "--jobs", 1, "--out", "t", PYTHONHASHSEED="1")
+        words = [*PLAY, "--games", GAMES, "--jobs", 1, "--out", "t"]
+        done = referee(folder, *words, PYTHONHASHSEED="1")
         assert done.status == 0, done.err
 
     return once(tmp_path_factory, "uninterrupted", play) / "t"
@@ -83,7 +89,8 @@ def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_four_workers_give_the_same_bytes(uninterrupted: Path, tmp_path: Path) -> None:
     # What depends on the order of a set would be another for another seed of hashes.
-    done = referee(tmp_path, *PLAY, "--games", 200, "--jobs", 4, "--out", "t", PYTHONHASHSEED="2")
+    words = [*PLAY, "--games", GAMES, "--jobs", 4, "--out", "t"]
+    done = referee(tmp_path, *words, PYTHONHASHSEED="2")
     assert done.status == 0, done.err
     assert tables(tmp_path / "t") == tables(uninterrupted)
     assert games(tmp_path / "t") == games(uninterrupted)
@@ -94,12 +101,13 @@ def test_killed_twenty_times(uninterrupted: Path, tmp_path: Path) -> None:
     folder = tmp_path / "t"
     mark = uuid.uuid4().hex
     kept: set[tuple[int, int]] = set()
+    in_the_middle = 0
     for kill in range(KILLS):
         words: list[object]
         if (folder / "tournament.db").exists():
             words = ["tournament", "--resume", "t", "--jobs", 1 + kill % 3]
         else:
-            words = [*PLAY, "--games", 200, "--jobs", 2, "--out", "t"]
+            words = [*PLAY, "--games", GAMES, "--jobs", 2, "--out", "t"]
         process = begin(tmp_path, mark, *words)
         if kill % 4 == 0:
             time.sleep(chance.uniform(0.0, 1.5))
@@ -112,9 +120,10 @@ def test_killed_twenty_times(uninterrupted: Path, tmp_path: Path) -> None:
         now = stored(folder)
         assert kept <= now, "what was committed is there for good"
         kept = now
-        if len(kept) > 1000:
+        in_the_middle += 0 < len(kept) < ALL
+        if len(kept) > ALL / 2:
             break
-    assert 0 < len(kept) < 1200, "some of the kills came in the middle"
+    assert in_the_middle
     done = referee(tmp_path, "tournament", "--resume", "t")
     assert done.status == 0, done.err
     assert tables(folder) == tables(uninterrupted)
@@ -126,14 +135,14 @@ def test_interrupted_and_resumed(
     number: int, status: int, uninterrupted: Path, tmp_path: Path
 ) -> None:
     mark = uuid.uuid4().hex
-    process = begin(tmp_path, mark, *PLAY, "--games", 200, "--jobs", 2, "--out", "t")
+    process = begin(tmp_path, mark, *PLAY, "--games", GAMES, "--jobs", 2, "--out", "t")
     hear(process, 50)
     process.send_signal(number)
     _, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == status
     assert b"go on with: referee tournament --resume t\n" in err
     all_gone(mark)
-    assert len(stored(tmp_path / "t")) >= 50, "what was told of is kept"
+    assert 50 <= len(stored(tmp_path / "t")) < ALL, "what was told of is kept"
     done = referee(tmp_path, "tournament", "--resume", "t")
     assert done.status == 0, done.err
     assert tables(tmp_path / "t") == tables(uninterrupted)
@@ -143,7 +152,7 @@ def test_more_games_extend_it(uninterrupted: Path, tmp_path: Path) -> None:
     first = referee(tmp_path, *PLAY, "--games", 30, "--jobs", 2, "--out", "t")
     assert first.status == 0, first.err
     played = stored(tmp_path / "t")
-    done = referee(tmp_path, "tournament", "--resume", "t", "--games", 200)
+    done = referee(tmp_path, "tournament", "--resume", "t", "--games", GAMES)
     assert done.status == 0, done.err
     assert played < stored(tmp_path / "t")
     assert tables(tmp_path / "t") == tables(uninterrupted)
@@ -152,7 +161,7 @@ def test_more_games_extend_it(uninterrupted: Path, tmp_path: Path) -> None:
     assert "0 games in" in again.out, "nothing is left to play"
     fewer = referee(tmp_path, "tournament", "--resume", "t", "--games", 20)
     assert (fewer.status, fewer.out) == (2, "")
-    assert "games was 200 and is 20" in fewer.err
+    assert f"games was {GAMES} and is 20" in fewer.err
 
 
 def test_two_runs_in_one_folder(tmp_path: Path) -> None:
