@@ -19,6 +19,7 @@ from referee.record import Record
 from referee.tournament.confining import at_level
 from referee.tournament.spec import BadSpec, Spec
 from tests.confinement.offered import LEVELS, a_bot, walls
+from tests.hostile.pace import PACE
 from tests.waiting import wait_for
 
 CHILDREN = """
@@ -84,7 +85,8 @@ told.used = used()
 return str(between)
 """
 """Its note is what CPU time its processes used since its answer before."""
-SLOW = "import time; time.sleep(0.15); return ''"
+SLOW = f"import time; time.sleep({0.15 * PACE}); return ''"
+"""On a slow machine a turn of the bot itself takes longer, too."""
 
 
 def used_between_turns(bot: Bot, slow: Bot, confinement: Confinement) -> float:
