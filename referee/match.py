@@ -11,14 +11,13 @@ from typing import Any, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from referee.arena.core import own_cores, take_core
+from referee.arena.core import take_core
 from referee.arena.game import Setting, bot_info
 from referee.arena.slot import House, Slot
 from referee.bots.building import OnBuild, built
-from referee.bots.builds import side_by_side
 from referee.bots.confinement import UNCONFINED, Confinement
 from referee.bots.confinement.levels import Level
-from referee.bots.manifest import BadBot, Bot, find_bot, is_sample
+from referee.bots.manifest import Bot, find_bot, is_sample
 from referee.bots.starting import several_processes
 from referee.clock import DEFAULT_GRACE_MS, DEFAULT_STARTUP_MS, DEFAULT_WARM_UP_MS, read_clock
 from referee.deciding import SprtResult, SprtWatch
@@ -120,7 +119,10 @@ def play_match(
         raise BadMatch(f"a seed is printable text, not {seed!r}")
     logs = None if logs is None else check_logs(Path(logs))
     strangers = not all(map(is_sample, bots))
-    bots = _built(bots, confinement, on_build)
+    bots = (
+        built(bots[0], confinement, on_build=on_build),
+        built(bots[1], confinement, on_build=on_build),
+    )
     core = take_core() if pin and think == "in turn" else None
     house = House(
         startup_ms=startup_ms,
@@ -224,22 +226,6 @@ class _Match:
             },
             sprt=None if self._watch is None else self._watch.result(),
         )
-
-
-def _built(
-    bots: tuple[Bot, Bot], confinement: Confinement, on_build: OnBuild | None
-) -> tuple[Bot, Bot]:
-    """Both, ready to run. Raises BadBot."""
-
-    def build(bot: Bot, begun: OnBuild) -> Bot:
-        return built(bot, confinement, on_build=begun)
-
-    ready: list[Bot] = []
-    for outcome in side_by_side(bots, build, on_build or (lambda _: None), own_cores()):
-        if isinstance(outcome, BadBot):
-            raise outcome
-        ready.append(outcome)
-    return ready[0], ready[1]
 
 
 def check_logs(folder: Path) -> Path:

@@ -71,15 +71,15 @@ class ForkServer:
                 self._process.wait(END_S)
         self._line = self._process = None
 
+    def forget(self) -> None:
+        """In a fork of this process: the server is the parent's. It would not see the parent's end
+        while somebody else has the line open."""
+        if self._line is not None:
+            self._line.close()
+        self._lock = threading.Lock()
+        self._line = self._process = None
+
 
 SERVER = ForkServer()
 atexit.register(SERVER.close)
-
-
-def _in_a_fork() -> None:
-    """The server belongs to the parent."""
-    global SERVER
-    SERVER = ForkServer()
-
-
-os.register_at_fork(after_in_child=_in_a_fork)
+os.register_at_fork(after_in_child=SERVER.forget)

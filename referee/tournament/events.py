@@ -19,7 +19,7 @@ from referee.verdict import UNRATED
 
 
 class Building(Struct, frozen=True, kw_only=True, tag_field="event", tag="building"):
-    """A bot is built. The next event comes when that is done."""
+    """The build of a bot begins. Others may be built beside it."""
 
     bot: str
 

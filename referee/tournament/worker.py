@@ -21,6 +21,7 @@ from referee.arena.following import Onlooker
 from referee.arena.game import Setting, bot_info
 from referee.arena.player import FAILED_STARTS, Player, Upkeep
 from referee.arena.slot import House, Slot
+from referee.bots.fork_server import SERVER
 from referee.rules.registry import build_variant
 from referee.schedule import game_orders
 from referee.tournament.batching import OLDEST_S, Batches
@@ -103,6 +104,7 @@ def _hear(orders: SimpleQueue[Order], wire: Wire) -> None:
                 for body in frames.feed(data):
                     orders.put(read_order(body))
             wire.flush(only_old=True)
+    SERVER.close()
     os._exit(0)
 
 
