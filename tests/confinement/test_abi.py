@@ -34,11 +34,13 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def answer(program: Path, kind: str) -> str:
-    """The program's first word without walls. Skips where the kernel ends it for its call."""
+    """The program's first word without walls. Skips where the kernel ends it for its call, or is
+    built without those of 32 bits."""
     done = subprocess.run([program, kind], capture_output=True, text=True, check=False)
-    if done.returncode < 0:
+    word = done.stdout.partition(" ")[0].strip()
+    if done.returncode < 0 or (kind, word) == ("i386", "refused"):
         pytest.skip(f"this kernel runs no programs of {kind}")
-    return done.stdout.split()[0]
+    return word
 
 
 def test_without_walls_the_kernel_answers(program: Path) -> None:

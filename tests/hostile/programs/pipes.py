@@ -22,7 +22,7 @@ from tests.hostile.programs.bot import Turn, answer, greet, say, serve
 
 LASTS_S = 600.0
 PAUSE_S = 0.03
-DRIP_S = 0.1
+DRIP_S = 0.5
 
 how = sys.argv[1]
 
