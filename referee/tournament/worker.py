@@ -75,6 +75,15 @@ def main() -> None:
     os.dup2(2, 1)
     orders: SimpleQueue[Order] = SimpleQueue()
     threading.Thread(target=_hear, args=(orders, wire), daemon=True).start()
+    try:
+        _work(orders, wire)
+    except BrokenPipeError:
+        # Whoever gave the orders is gone: the other thread ends this process.
+        threading.Event().wait()
+
+
+def _work(orders: SimpleQueue[Order], wire: Wire) -> None:
+    """One order after the other. Raises BrokenPipeError where nobody hears the reports."""
     core: PinnedCore | None = None
     while True:
         order = orders.get()

@@ -29,7 +29,7 @@ PLAY = [
     # One game at a time, so that it lasts for seconds: games are committed once a second.
     *("--at-once", "1"),
 ]
-GAMES = 300
+GAMES = 500
 ALL = 6 * GAMES
 """Three pairings in two variants."""
 
@@ -111,6 +111,9 @@ def test_killed_twenty_times(uninterrupted: Path, tmp_path: Path) -> None:
         process = begin(tmp_path, mark, *words)
         if kill % 4 == 0:
             time.sleep(chance.uniform(0.0, 1.5))
+        elif kill % 4 == 1:
+            while len(stored(folder)) == len(kept):
+                hear(process, 20)
         else:
             hear(process, chance.randint(1, 40))
             time.sleep(chance.choice((0.0, 0.0, 0.3, 1.1)))
