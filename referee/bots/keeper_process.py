@@ -9,6 +9,7 @@ import socket
 import time
 
 from referee.bots import fork_server
+from referee.bots.keeping.kin import is_alive
 from referee.bots.keeping.orders import Handed, Orders
 from referee.bots.stopper import Stopper
 
@@ -17,6 +18,7 @@ FORK_S = 30.0
 TRIES = 3
 """The process that forks keepers may be killed at any moment, and no bot is at fault."""
 EXIT_S = 10.0
+LAST_MOMENT_S = 1.0
 PAUSE_S = 0.0002
 
 
@@ -33,6 +35,8 @@ class KeeperProcess:
         """`stopped` is for a bot whose processes are to be stopped together; `stderr` lets what the
         bot writes there go to our own. Raises NoKeeper."""
         self._said = b""
+        self._has_ended = False
+        """Whether the control socket has: a keeper holds it open as long as it lives."""
         self.stopper: Stopper | None = None
         for _ in range(TRIES):
             self._ask(orders, filter, stopped=stopped, stderr=stderr)
@@ -81,6 +85,7 @@ class KeeperProcess:
             except OSError:
                 data = b""
             if not data:
+                self._has_ended = True
                 return bool(self.line_of(*words))
             self._said += data
         return True
@@ -102,10 +107,11 @@ class KeeperProcess:
         """Have it leave nothing of the bot, and wait until it is gone."""
         with contextlib.suppress(OSError):
             self._control.shutdown(socket.SHUT_WR)
-        if not self._has_gone(EXIT_S):
+        self._await_end()
+        if not self._has_ended and self._pid:
             with contextlib.suppress(OSError):
                 os.kill(self._pid, signal.SIGKILL)
-            self._has_gone(EXIT_S)
+            self._await_end()
         self.close()
 
     def close(self) -> None:
@@ -118,26 +124,12 @@ class KeeperProcess:
         if self.stopper is not None:
             self.stopper.close()
 
-    def _has_gone(self, within_s: float) -> bool:
-        """Its socket ends with it, and a moment later its number is free."""
-        deadline = time.monotonic() + within_s
-        self.hear(within_s, b"\0")  # No line begins so: this waits for the end.
-        while self._lives():
-            if time.monotonic() > deadline:
-                return False
+    def _await_end(self) -> None:
+        """Its socket ends a moment before the process does."""
+        self.hear(EXIT_S, b"\0")  # No line begins so: this waits for the end.
+        deadline = time.monotonic() + LAST_MOMENT_S
+        while self._has_ended and is_alive(self._pid) and time.monotonic() < deadline:
             time.sleep(PAUSE_S)
-        return True
-
-    def _lives(self) -> bool:
-        if not self._pid:
-            return False
-        try:
-            os.kill(self._pid, 0)
-        except ProcessLookupError:
-            return False
-        except OSError:
-            pass
-        return True
 
 
 def _readable(data: bytes) -> int:

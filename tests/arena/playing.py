@@ -119,7 +119,8 @@ def open_descriptors() -> int:
 
 def keepers() -> list[int]:
     """Processes between this one and its bots, by their ids."""
-    return [keeper for server in servers() for keeper in kin.children(server)]
+    found = [keeper for server in servers() for keeper in kin.children(server)]
+    return [keeper for keeper in found if kin.is_alive(keeper)]
 
 
 def servers() -> list[int]:
