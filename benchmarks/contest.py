@@ -16,13 +16,13 @@ import json
 import os
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 
 from benchmarks.bench import BIN, build
 from benchmarks.sizes import SizeParser
+from benchmarks.tournament import quietly
 from referee.bots.building import built
 from referee.bots.confinement import UNCONFINED, Confinement
 from referee.bots.confinement.levels import Level
@@ -93,13 +93,7 @@ def tournament_s(bots: int, games: int, level: Level) -> float:
             level.value,
         ]
         began = time.perf_counter()
-        subprocess.run(
-            [sys.executable, "-m", "referee", *words],
-            check=True,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            cwd=folder,
-        )
+        quietly(folder, *words)
         return time.perf_counter() - began
 
 
