@@ -2,11 +2,13 @@
 # make test   lint and all tests (sets everything up first)
 # make quick  lint, and the tests of rules, protocol, games, ratings, formats and specs: for every edit
 # make test-repeat       make test from clean clones, N=6 times, a third of them beside other load
+# make test-costs        the processor time of each folder of tests, dearest first
 # make test PYTHON=/usr/bin/python3 VENV=.venv-debian  the same with another Python, beside the first
 # make test-lowest       all tests with the lowest versions that pyproject.toml allows
 # make bench  the speed of the arena, as ratios to a bare pipe exchange
 # make bench-tournament  what a tournament costs beyond its games; a second worker; reports
 # make bench-contest     a contest of many small bots: what starting them costs beside playing
+# make bench-start       the CPU time of commands until there is something to see
 # make bench-store       a store of GAMES=1000000 by BOTS=100: writing, room, standings
 # make bench-rate        `referee rate` against a plain read of the same file
 # make bench-ratings     a rating of 1,000 to 10,000 bots: time and memory
@@ -47,8 +49,8 @@ SECONDS ?= 60
 # What every benchmark is given: nothing, or its small size.
 SIZE := $(if $(SMALL),--small)
 
-.PHONY: help demo test quick test-repeat test-lowest test-full lint bench \
-  bench-tournament bench-contest bench-rate bench-hall bench-viewers \
+.PHONY: help demo test quick test-repeat test-costs test-lowest test-full lint bench \
+  bench-tournament bench-contest bench-start bench-rate bench-hall bench-viewers \
   bench-archive bench-cluster bench-store bench-ratings \
   bench-confinement bench-full fuzz soak packages machine clean
 
@@ -71,6 +73,8 @@ $(READY): pyproject.toml
 $(TEST_READY): pyproject.toml $(READY)
 	@echo "Setting up $(VENV): what the tests need (once)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,lint]'
+	@# Compiles the tests, which would otherwise be done by all workers at once.
+	@$(BIN)/python -m pytest -q --collect-only >/dev/null
 	@touch $@
 
 $(FUZZ_READY): pyproject.toml $(READY)
@@ -98,6 +102,9 @@ quick: lint
 test-repeat: $(TEST_READY)
 	@$(BIN)/python -m tests.repeat --runs $(N) --python $(PYTHON)
 
+test-costs: packages
+	@$(BIN)/python -m tests.costs
+
 test-lowest:
 	@$(PYTHON) -m tests.lowest > $(LOWEST).txt
 	@PIP_CONSTRAINT=$(LOWEST).txt \
@@ -123,6 +130,9 @@ bench-tournament: $(READY)
 
 bench-contest: $(READY)
 	@$(BIN)/python -m benchmarks.contest $(SIZE)
+
+bench-start: $(READY)
+	@$(BIN)/python -m benchmarks.start $(SIZE)
 
 bench-store: $(READY)
 	@$(BIN)/python -m benchmarks.store $(SIZE) \

@@ -122,7 +122,7 @@ def write_season(folder: Path, games: int, real: int) -> int:
                     batches.add(record, 0.0)
                 batch = batches.take()
                 assert batch is not None
-                store.add_games(batch.games, batch.faults)
+                store.add_games(batch.games, batch.faults, batch.times)
         store.set_value("finished", (STARTED + timedelta(weeks=WEEKS)).isoformat())
         store.commit()
     return each * len(pairs) * len(BUNDLED)

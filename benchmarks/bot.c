@@ -2,9 +2,10 @@
  * It answers all the turns of a read in one write, and takes 64 games at once. No JSON library:
  * it looks for the two fields it needs, which protocol 1 writes in a fixed order.
  *
- *     bot [GAMES_AT_ONCE [BURN_US]]
+ *     bot [GAMES_AT_ONCE [BURN_US [stateless]]]
  *
- * With BURN_US it uses that much CPU time for every move, as a bot does that thinks. */
+ * With BURN_US it uses that much CPU time for every move, as a bot does that thinks. With a third
+ * word it says that it is stateless: which random numbers it gets makes no difference here. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@ static char in[1 << 18], out[1 << 16];
 static uint64_t state = 88172645463325252ULL;
 
 static long burn_us;
+static const char *stateless = "false";
 
 static long cpu_us(void) {
     struct timespec now;
@@ -36,7 +38,9 @@ static unsigned below(unsigned count) {
 
 static size_t answer(const char *line, const char *end, char *to, const char *games) {
     if (!strncmp(line, "{\"type\":\"hello\"", 15))
-        return (size_t)sprintf(to, "{\"type\":\"hello\",\"name\":\"c\",\"games_at_once\":%s}\n", games);
+        return (size_t)sprintf(
+            to, "{\"type\":\"hello\",\"name\":\"c\",\"games_at_once\":%s,\"stateless\":%s}\n", games, stateless);
+    if (!strncmp(line, "{\"type\":\"ping\"", 14)) return (size_t)sprintf(to, "{\"type\":\"pong\"}\n");
     if (!strncmp(line, "{\"type\":\"bye\"", 13)) exit(0);
     if (strncmp(line, "{\"type\":\"turn\"", 14)) return 0;
     if (burn_us) think();
@@ -64,6 +68,7 @@ static size_t answer(const char *line, const char *end, char *to, const char *ga
 int main(int argc, char **argv) {
     const char *games = argc > 1 ? argv[1] : "64";
     burn_us = argc > 2 ? atol(argv[2]) : 0;
+    if (argc > 3) stateless = "true";
     state ^= (uint64_t)getpid() << 20;
     size_t held = 0;
     for (;;) {

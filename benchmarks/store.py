@@ -27,11 +27,11 @@ import msgspec
 import numpy as np
 
 from benchmarks.sizes import SizeParser
-from referee.store.buckets import pack_by_seat
+from referee.store.buckets import Spent, count_times
 from referee.store.database import Store
 from referee.store.oldest import used_bytes
 from referee.store.place import holds_tournament, read_address
-from referee.store.rows import BotRow, FaultRow, GameRow, PairingRow
+from referee.store.rows import BotRow, FaultRow, GameRow, PairingRow, TimesRow
 from referee.tournament.spec import Spec
 
 COMMIT_GAMES = 10_000
@@ -51,7 +51,7 @@ def real_records(games: int) -> list[bytes]:
 
 
 def rows_of(
-    row: PairingRow, edge: float, bodies: list[bytes], times: list[tuple[bytes, bytes]], seed: int
+    row: PairingRow, edge: float, bodies: list[bytes], seed: int
 ) -> Iterator[tuple[GameRow, FaultRow | None]]:
     """The games of a pairing; the first bot has the edge."""
     draw = np.random.default_rng(seed)
@@ -77,7 +77,6 @@ def rows_of(
                 plays=13,
                 digest=digest,
                 record=bodies[at],
-                times=times[at],
             ),
             fault,
         )
@@ -101,11 +100,9 @@ def fill(
     store_url: str | None = None,
 ) -> dict[str, float]:
     """These pairings of so many bots, with so many games, whose records are these."""
-    decoded = [msgspec.msgpack.decode(body) for body in bodies]
-    times = [
-        pack_by_seat([seat for seat, _ in record["moves"]], record["spent_us"])
-        for record in decoded
-    ]
+    decoded = [msgspec.msgpack.decode(body, type=Spent) for body in bodies]
+    spent = [each.moves for each in count_times(0, (0, 1), decoded)]
+    """Of all real games: what comes with every batch, counted beforehand as a worker does it."""
     each = max(2, games // len(pairs) // 2 * 2)
     rows = [PairingRow(at, 1, "underdog", *pair, each) for at, pair in enumerate(pairs, start=1)]
     spec = Spec(name="bench", variants=("underdog",), games=each)
@@ -122,10 +119,14 @@ def fill(
         since = 0
         for row in rows:
             edge = 1 / (1 + 2.718 ** (strength[row.second] - strength[row.first]))
-            found = rows_of(row, edge, bodies, times, row.id)
+            found = rows_of(row, edge, bodies, row.id)
+            both = zip((row.first, row.second), spent, strict=True)
+            times = [TimesRow(row.id, bot, moves) for bot, moves in both]
             while batch := list(islice(found, 1000)):
                 store.add_games(
-                    [game for game, _ in batch], [fault for _, fault in batch if fault is not None]
+                    [game for game, _ in batch],
+                    [fault for _, fault in batch if fault is not None],
+                    times,
                 )
                 since += len(batch)
                 if since >= COMMIT_GAMES:

@@ -4,7 +4,8 @@
 
 (a) 8 C bots, 64 games at once, many games a pairing, one worker, with store, live view on a
     terminal and tables: time per game, starts of bots left out, as a ratio to the arena alone on
-    the same games.
+    the same games. Beside it the ratio of the CPU time of all processes, less that of the same with
+    hardly any games: other work on the machine changes it less.
 (b) Bots that burn 2 ms of CPU a move: games per second with two workers, as a ratio to one.
 (c) Standings and report of 100,000 games, in seconds.
 
@@ -16,6 +17,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import resource
 import shutil
 import statistics
 import subprocess
@@ -23,6 +25,7 @@ import sys
 import tempfile
 import threading
 import time
+from typing import NamedTuple
 
 from benchmarks.bench import BIN, ROOT, build
 from benchmarks.sizes import SizeParser
@@ -36,11 +39,34 @@ from referee.rules.registry import build_variant
 from referee.schedule import pairing_games
 
 BURN_US = 2000
+FEW_GAMES = 16
+"""What hardly any games are: of a pairing, or of the arena alone."""
 LIVE = (sys.executable, "-m", "benchmarks.live_tournament")
 
 
-def arena_us(games: int) -> float:
-    """Microseconds a game, the arena alone, 64 games at once, every record kept."""
+class Cost(NamedTuple):
+    """Of a game, in microseconds."""
+
+    wall_us: float
+    cpu_us: float
+    """Of all processes."""
+
+
+def spent_cpu_s() -> float:
+    """CPU time of this process and of all that it started, as far as they have ended."""
+    each = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(usage.ru_utime + usage.ru_stime for usage in each)
+
+
+def arena_cost(games: int) -> Cost:
+    """The arena alone, 64 games at once, every record kept."""
+    took_s, cpu_s = arena_s(games)
+    _, least_cpu_s = arena_s(FEW_GAMES)
+    return Cost(took_s * 1e6 / (games - 1), (cpu_s - least_cpu_s) * 1e6 / (games - FEW_GAMES))
+
+
+def arena_s(games: int) -> tuple[float, float]:
+    """The time without that of the first game, in which the bots start, and all CPU time."""
     command = (str(BIN / "bot"),)
     bots = (Bot(name="c1", command=command), Bot(name="c2", command=command))
     setting = Setting(
@@ -50,20 +76,35 @@ def arena_us(games: int) -> float:
         bots=(BotInfo("", ""), BotInfo("", "")),
     )
     core = take_core()
+    began, cpu_s = time.perf_counter(), spent_cpu_s()
     orders = pairing_games("bench", "underdog", "c1", "c2", games, hidden_chance=False)
+    ordered = time.perf_counter()
     records = Slot(bots, setting, House(at_once=64)).play(orders)
     kept = [next(records)]
-    began = time.perf_counter()
+    started = time.perf_counter()
     kept.extend(records)
-    took = time.perf_counter() - began
+    took = time.perf_counter() - started + ordered - began
+    cpu_s = spent_cpu_s() - cpu_s
     if core is not None:
         core.release()
-    return took * 1e6 / (games - 1)
+    return took, cpu_s
+
+
+def tournament_cost(bots: int, games: int) -> Cost:
+    """A tournament with one worker."""
+    cpu_s = spent_cpu_s()
+    result = tournament(bots, games, jobs=1)
+    between_s = spent_cpu_s()
+    least = tournament(bots, FEW_GAMES, jobs=1)
+    cpu_s = 2 * between_s - cpu_s - spent_cpu_s()
+    took_s = result["took_s"] - result["starting_s"]
+    return Cost(took_s * 1e6 / result["new"], cpu_s * 1e6 / (result["new"] - least["new"]))
 
 
 def tournament(bots: int, games: int, jobs: int, burn_us: int = 0) -> dict[str, float]:
     """Play one under a terminal and give its result."""
-    named = [f"c{number}={BIN / 'bot'} 64 {burn_us}" for number in range(bots)]
+    # Stateless: others would be started anew with every block of games.
+    named = [f"c{number}={BIN / 'bot'} 64 {burn_us} stateless" for number in range(bots)]
     spec = {
         **{"name": "bench", "variants": ["underdog"], "bots": named},
         **{"games": games, "jobs": jobs, "sandbox": "none"},  # as the arena that it is compared to
@@ -96,14 +137,17 @@ def _drain(master: int) -> None:
         pass
 
 
-def overhead(bots: int, games: int, alone: int) -> float:
-    """The ratio of (a)."""
-    before = arena_us(alone)
-    result = tournament(bots, games, jobs=1)
-    after = arena_us(alone)
-    us = (result["took_s"] - result["starting_s"]) * 1e6 / result["new"]
-    print(f"  arena {before:.1f} and {after:.1f}, tournament {us:.1f} µs a game", flush=True)
-    return us / ((before + after) / 2)
+def overhead(bots: int, games: int, alone: int) -> Cost:
+    """The ratios of (a)."""
+    before = arena_cost(alone)
+    cost = tournament_cost(bots, games)
+    after = arena_cost(alone)
+    ratios = []
+    for what, one, our, other in zip(("time", "CPU time"), before, cost, after, strict=True):
+        ratios.append(our * 2 / (one + other))
+        told = f"arena {one:.1f} and {other:.1f}, tournament {our:.1f} µs of {what} a game"
+        print(f"  {told}: {ratios[-1]:.2f}", flush=True)
+    return Cost(*ratios)
 
 
 def second_worker(bots: int, games: int, turns: list[int]) -> float:
@@ -163,7 +207,8 @@ def main() -> None:
     print("(a) a tournament against the arena alone; aim: at most 1.25")
     field = (arguments.bots, arguments.games, arguments.alone)
     ratios = [overhead(*field) for _ in range(arguments.repeats)]
-    result["tournament_ratio"] = round(statistics.median(ratios), 3)
+    result["tournament_ratio"] = round(statistics.median(wall for wall, _ in ratios), 3)
+    result["tournament_cpu_ratio"] = round(statistics.median(cpu for _, cpu in ratios), 3)
     print("(b) two workers against one, bots that burn 2 ms a move; aim: at least 1.6")
     thinking = (arguments.thinkers, arguments.thinking_games, arguments.turns)
     gains = [second_worker(*thinking) for _ in range(arguments.repeats)]

@@ -14,6 +14,8 @@ from msgspec import Struct
 from referee.mistake import Mistake
 
 NS_PER_MS = 1_000_000
+DEFAULT_TIME = "1s"
+"""For every move."""
 DEFAULT_GRACE_MS = 50
 DEFAULT_WARM_UP_MS = 1_000
 DEFAULT_STARTUP_MS = 10_000

@@ -11,15 +11,22 @@ from typing import Any, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from referee.arena.core import take_core
+from referee.arena.core import own_cores, take_core
 from referee.arena.game import Setting, bot_info
 from referee.arena.slot import House, Slot
-from referee.bots.building import OnBuild, built
+from referee.bots.building import OnBuild
+from referee.bots.builds import both_built
 from referee.bots.confinement import UNCONFINED, Confinement
 from referee.bots.confinement.levels import Level
 from referee.bots.manifest import Bot, find_bot, is_sample
 from referee.bots.starting import several_processes
-from referee.clock import DEFAULT_GRACE_MS, DEFAULT_STARTUP_MS, DEFAULT_WARM_UP_MS, read_clock
+from referee.clock import (
+    DEFAULT_GRACE_MS,
+    DEFAULT_STARTUP_MS,
+    DEFAULT_TIME,
+    DEFAULT_WARM_UP_MS,
+    read_clock,
+)
 from referee.deciding import SprtResult, SprtWatch
 from referee.mistake import Mistake
 from referee.ratings.sprt import Sprt
@@ -30,7 +37,6 @@ from referee.rules.variant import Variant
 from referee.schedule import GameOrder, pairing_games
 from referee.verdict import Fault
 
-DEFAULT_TIME = "1s"
 MOST_GAMES = 1_000_000
 
 
@@ -93,6 +99,7 @@ def play_match(
     sprt: Sprt | None = None,
     on_record: Callable[[Record], None] | None = None,
     on_build: OnBuild | None = None,
+    compiler_cache: bool = False,
 ) -> MatchResult:
     """Play a match and give its result.
 
@@ -101,13 +108,15 @@ def play_match(
     seats. `on_record` sees every record, in the order of the schedule, for example to write it to
     a file. `confinement` keeps bots of strangers from doing harm (docs/security.md). What bots
     write to stderr is kept in the folder `logs`, if one is given. With `sprt` the match ends as
-    soon as that test is decided, after `games` games at the latest.
+    soon as that test is decided, after `games` games at the latest. With `compiler_cache`, confined
+    builds find what their compilers have kept in earlier ones: for bots of your own.
 
     >>> result = play_match("random", "highest", variant="underdog", games=10, seed="doc")
     >>> result.games
     10
 
-    Raises BadBot, BadVariant, BadOption, BadTime or BadMatch before anything is started.
+    Both bots are built side by side. Raises BadBot, BadVariant, BadOption, BadTime or BadMatch
+    before any bot is started.
     """
     game = build_variant(variant, options or {})
     bots = _two_bots(first, second, game)
@@ -119,9 +128,8 @@ def play_match(
         raise BadMatch(f"a seed is printable text, not {seed!r}")
     logs = None if logs is None else check_logs(Path(logs))
     strangers = not all(map(is_sample, bots))
-    bots = (
-        built(bots[0], confinement, on_build=on_build),
-        built(bots[1], confinement, on_build=on_build),
+    bots = both_built(
+        bots, confinement, own_cores(), on_build=on_build, compiler_cache=compiler_cache
     )
     core = take_core() if pin and think == "in turn" else None
     house = House(

@@ -19,3 +19,5 @@ class Mistake(Exception):
     """With which a command exits."""
     quoted: str = ""
     """What another program said of it, in any number of lines; shown below the sentence."""
+    others: tuple[Mistake, ...] = ()
+    """Mistakes that were found at the same time; each is told after it, in its own sentence."""

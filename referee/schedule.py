@@ -29,6 +29,8 @@ class GameOrder(Struct, frozen=True):
     """Whether the second bot of the pairing has seat 0."""
     leg: int
     """Both bots are started anew between legs."""
+    block: int
+    """Bots that keep something from game to game are started anew between blocks."""
     chance_seed: str
     bot_seeds: tuple[int, int]
     """In seat order."""
@@ -66,8 +68,13 @@ def game_orders(
     hidden_chance: bool,
     strangers: bool = True,
     prefix: str = "",
+    block: int = 0,
+    each_anew: bool = False,
 ) -> list[GameOrder]:
     """These games of a pairing, by their numbers from 1, in the order in which they are played.
+
+    `block` is the number of games that a process plays which keeps something from game to game: 0
+    is all of them. `each_anew` starts both bots anew for every game.
 
     The branch is the pairing's own in the tree of luck. Where chance is hidden, a bot that knows
     the first game of a pair would know the other hand in the second one. Bots of strangers pass
@@ -77,12 +84,14 @@ def game_orders(
     games are one leg, all second games another.
     """
     own_chance = hidden_chance and strangers
+    shared_secret = hidden_chance and not strangers
     orders = [
         GameOrder(
             game=f"{prefix}{number}",
             pair=number if own_chance else (number + 1) // 2,
             swapped=number % 2 == 0,
-            leg=(number + 1) % 2 if hidden_chance and not own_chance else 0,
+            leg=number if each_anew else (number + 1) % 2 if shared_secret else 0,
+            block=(number - 1) // block if block else 0,
             chance_seed=f"{branch}/game {number}"
             if own_chance
             else f"{branch}/{(number + 1) // 2}",
@@ -91,7 +100,7 @@ def game_orders(
         )
         for number in numbers
     ]
-    return sorted(orders, key=lambda order: order.leg)
+    return sorted(orders, key=lambda order: (order.block, order.leg))
 
 
 def _bot_seeds(branch: str, number: int) -> tuple[int, int]:

@@ -30,6 +30,13 @@ settings.register_profile(
 )
 settings.load_profile("referee")
 os.environ.setdefault(EVERYWHERE, "none")
+# Processes of dask look at themselves a hundred times a second, which no test is about.
+for name, value in {
+    "WORKER__PROFILE__ENABLED": "False",
+    "ADMIN__TICK__INTERVAL": "1s",
+    "ADMIN__SYSTEM_MONITOR__INTERVAL": "10s",
+}.items():
+    os.environ.setdefault(f"DASK_DISTRIBUTED__{name}", value)
 # The python3 of a machine may be a script that looks for one, at many times the cost of a bot.
 os.environ["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -9,12 +9,14 @@ alone.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import sys
 from itertools import count
 
-_servers = count()
+LOWEST, PORTS = 10_000, 20_000
+_servers, _ports = count(), count()
 
 
 def own_address() -> str:
@@ -26,6 +28,9 @@ def own_address() -> str:
 
 
 def free_port(address: str) -> int:
-    """A port for a server to listen at later; nobody takes it until then, if the address is own."""
-    with socket.create_server((address, 0)) as found:
-        return int(found.getsockname()[1])
+    """A port for a server to listen at later. Nobody takes it until then, if the address is own:
+    whoever listens at any port of all addresses is given a higher one by the system."""
+    while True:
+        port = LOWEST + (os.getpid() + next(_ports)) % PORTS
+        with contextlib.suppress(OSError), socket.create_server((address, port)):
+            return port

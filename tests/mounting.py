@@ -6,10 +6,14 @@ import contextlib
 import os
 import shutil
 import subprocess
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+FILL_S = 0.005
+"""From one look for free room on a full disk to the next."""
 
 
 def mount(*arguments: str) -> None:
@@ -35,13 +39,25 @@ def small_disk(path: Path, size: str) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def filled(disk: Path) -> Iterator[None]:
-    """Not a byte is free on this disk meanwhile."""
+    """Not a byte is free on this disk meanwhile. A thread fills what others give up there."""
     ballast = os.open(disk / "ballast", os.O_CREAT | os.O_WRONLY)
+    full, ended = threading.Event(), threading.Event()
+
+    def fill() -> None:
+        while not ended.is_set():
+            with contextlib.suppress(OSError):
+                while True:
+                    os.write(ballast, bytes(4096))
+            full.set()
+            ended.wait(FILL_S)
+
+    filler = threading.Thread(target=fill)
+    filler.start()
     try:
-        with contextlib.suppress(OSError):
-            while True:
-                os.write(ballast, bytes(4096))
+        full.wait()
         yield
     finally:
+        ended.set()
+        filler.join()
         os.close(ballast)
         (disk / "ballast").unlink()

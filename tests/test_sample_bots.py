@@ -11,13 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from referee.bots.manifest import usual_bots
+from referee.bots.manifest import read_bot, sample_bots, usual_bots
 from referee.rules.registry import BUNDLED
 from tests.talking import HELLO, Message, Opposed, Talk, play_at_once, talking_to
 from tests.waiting import PATIENCE_S
 
 FOLDER = Path(__file__).parents[1] / "sample_bots"
 BOTS = usual_bots()
+LEARNER = "counter"
+"""The bot that learns from game to game, and so takes one at a time."""
 
 
 def manifest(bot: str) -> Message:
@@ -43,10 +45,16 @@ def test_the_folder_is_a_bot(bot: str) -> None:
     assert told["name"] == bot
     assert told["command"] == ["python3", "bot.py"]
     assert told["transport"] == "stdio"
-    assert told["games_at_once"] == 64
+    assert told.get("games_at_once", 1) == (1 if bot == LEARNER else 64)
+    assert told.get("stateless", False) is (bot != LEARNER)
     assert all(told[key] for key in ("author", "version", "description"))
     assert set(told.get("variants", [])) <= set(BUNDLED)
     assert (FOLDER / bot / "bot.py").is_file()
+
+
+def test_all_others_keep_nothing_from_game_to_game() -> None:
+    stateless = {folder.name for folder in FOLDER.iterdir() if read_bot(folder).stateless}
+    assert stateless == set(sample_bots()) - {LEARNER}
 
 
 def test_every_variant_has_a_bot_of_its_own() -> None:
@@ -74,7 +82,8 @@ def test_all_talk_to_the_referee_in_the_same_words() -> None:
 def test_it_greets_and_leaves(bot: str) -> None:
     with started(bot) as talk:
         talk.say(HELLO)
-        assert talk.hear() == {"type": "hello", "protocol": 1, "name": bot, "games_at_once": 64}
+        many = {} if bot == LEARNER else {"games_at_once": 64}
+        assert talk.hear() == {"type": "hello", "protocol": 1, "name": bot, **many}
         talk.say({"type": "ping"})
         assert talk.hear() == {"type": "pong"}
         talk.say({"type": "bye"})
@@ -94,7 +103,7 @@ def test_it_plays_games_side_by_side(bot: str, variant: str) -> None:
         play_at_once(talk, [Opposed(variant, f"g{number}") for number in range(12)])
 
 
-@pytest.mark.parametrize(("bot", "variant"), [pair for pair in PAIRINGS if pair[0] != "counter"])
+@pytest.mark.parametrize(("bot", "variant"), [pair for pair in PAIRINGS if pair[0] != LEARNER])
 def test_its_moves_depend_on_the_game_alone(bot: str, variant: str) -> None:
     together = [Opposed(variant, f"g{number}") for number in range(4)]
     with started(bot) as talk:

@@ -118,6 +118,19 @@ def test_the_deck_bot_beats_the_highest_card() -> None:
     assert surely("deck-odds", "highest", "deck", 600) > 0.5
 
 
+def test_what_the_counter_learns_does_not_depend_on_games_at_once() -> None:
+    games = []
+    for at_once in (1, 64):
+        records: list[Record] = []
+        terms: dict[str, Any] = {"variant": "difference", "seed": "learn", "time": "10s"}
+        result = play_match(
+            "counter", "lowest", games=60, at_once=at_once, on_record=records.append, **terms
+        )
+        games.append([record.moves for record in records])
+        assert result.score.wins >= 57, "it takes a few games to learn what the other is used to"
+    assert games[0] == games[1]
+
+
 # Mixes: what the cleverest opponent makes of them, by the referee's own rules.
 
 

@@ -46,9 +46,13 @@ def take_core() -> PinnedCore | None:
 
 def own_cores() -> int:
     """How many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return len(allowed_cores()) or os.cpu_count() or 1
+
+
+def allowed_cores() -> frozenset[int]:
+    """Where this process may run, and so the bots that it starts; none where the system does not
+    tell."""
+    return frozenset(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else frozenset()
 
 
 def other_cores(before: frozenset[int] | None) -> frozenset[int]:

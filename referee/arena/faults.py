@@ -33,7 +33,7 @@ from referee.protocol.session import Session, State
 from referee.rules.variant import Seat
 from referee.verdict import ENDS_PROCESS, BotFault, Ending
 
-FLOOD_LOOK_S = 0.1
+FLOOD_LOOK_S = 1.0
 FLOOD_QUIET_MS = 5
 
 Answer = MoveReceived | OddMoveReceived | ResignReceived
@@ -186,6 +186,7 @@ class Faults:
     def bad_answer(self, player: Player, game: Game, fault: BotFault, event: Answer) -> bool:
         """A complete answer that is at fault."""
         said = "" if isinstance(event, ResignReceived) else quote(event)
+        player.blamed |= fault.code is not Ending.RESIGN
         if fault.code in ENDS_PROCESS:
             with self._off_the_clock():
                 self._break(player, fault.code, fault.detail, said)
@@ -206,11 +207,16 @@ class Faults:
     def _keeps_talking(self, player: Player) -> bool:
         """After a garbled line: does the bot go on and on? Then it is a flood."""
         assert player.link is not None
+        assert player.process is not None
         poll = select.poll()
         poll.register(player.link.fd, select.POLLIN)
         heard = 0
         give_up = time.monotonic() + FLOOD_LOOK_S
-        while heard <= FLOOD_BYTES and time.monotonic() < give_up and poll.poll(FLOOD_QUIET_MS):
+        while heard <= FLOOD_BYTES and time.monotonic() < give_up:
+            if not poll.poll(FLOOD_QUIET_MS):
+                if player.process.waits():
+                    return False
+                continue  # On a busy host it has not come to its next line yet.
             data = player.link.read()
             if not data:
                 return False

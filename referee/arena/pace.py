@@ -18,13 +18,19 @@ class Pace:
 
     __slots__ = ("_changed_ns", "_most", "_reached", "turns")
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int = 1) -> None:
         self._most = most
         self.turns = 1
         """As many may be open."""
         self._reached = 0
         """The most turns that were open since the number changed."""
         self._changed_ns = 0
+
+    def limit(self, most: int) -> None:
+        """So many games are played at once from now on."""
+        self._most = most
+        self.turns = min(self.turns, most)
+        self._reached = 0
 
     def sent(self, open_turns: int) -> None:
         if open_turns > self._reached:

@@ -15,7 +15,9 @@ from msgspec import Struct
 from referee.arena.game import Game
 from referee.arena.hints import hints_for
 from referee.arena.pace import Pace
+from referee.arena.process_cache import KeptProcess, LastWords, ProcessCache, last_words
 from referee.arena.reaching import Patience, reach
+from referee.arena.restart import Restart, is_stateless, restart_of
 from referee.bots.confinement import UNCONFINED, Confinement
 from referee.bots.manifest import Bot
 from referee.bots.process import BotProcess, NoStart, no_cpu_time
@@ -47,6 +49,13 @@ class Upkeep(Struct, frozen=True, kw_only=True):
     """What the bot is to play; its hello may say that it does not."""
     keep_log: bool = False
     """Whether a log that is there is added to; else it begins anew."""
+    restart: Restart | None = None
+    """When bots are started anew; None is by what each says of itself."""
+    cache: ProcessCache | None = None
+    """Where processes are that may be taken up, and go when their pairing ends."""
+    terms: object = None
+    """What is the same where a bot can answer as many turns at a time as before: the variant and
+    the clock."""
 
 
 class Player:
@@ -60,6 +69,7 @@ class Player:
         "_turn_bytes",
         "_upkeep",
         "answered_ns",
+        "blamed",
         "bot",
         "dropped_before",
         "due",
@@ -70,6 +80,7 @@ class Player:
         "index",
         "limit_ns",
         "link",
+        "log",
         "outbox",
         "pace",
         "process",
@@ -87,6 +98,9 @@ class Player:
         self.index = index
         self.bot = bot
         self.hints = hints_for(bot)
+        logs = upkeep.logs
+        self.log = logs and logs / f"{bot.name}.stderr.txt"
+        """Where the stderr of all processes of this bot goes."""
         self._upkeep = upkeep
         confinement = upkeep.confinement
         self.restless = confinement.freeze and allowed_processes(bot, confinement) > 1
@@ -106,7 +120,7 @@ class Player:
         """When the open turns were written: their clocks run from here."""
         self.answered_ns = 0
         """When the last answer came."""
-        self.pace = Pace(1)
+        self.pace = Pace()
         self.limit_ns: int | None = None
         """No open turn is late before this much time; the exact limit may be longer."""
         self.stalled_ns = 0
@@ -117,6 +131,8 @@ class Player:
         """What all its answered turns took."""
         self.fresh = True
         """Whether the process has not answered a turn yet."""
+        self.blamed = False
+        """Whether the process has broken a rule."""
         self.games_at_once = 1
         self.hello: HelloReceived | None = None
         self.starts = 0
@@ -132,9 +148,10 @@ class Player:
         return self.dropped_before + self.session.dropped
 
     @property
-    def log(self) -> Path | None:
-        """Where the stderr of all processes of this bot goes."""
-        return self._upkeep.logs and self._upkeep.logs / f"{self.bot.name}.stderr.txt"
+    def outlives_pairing(self) -> bool:
+        """Whether its process goes on from pairing to pairing."""
+        stateless = is_stateless(self.bot, self.hello)
+        return restart_of(self._upkeep.restart, stateless=stateless) == "never"
 
     def _new_session(self) -> Session:
         return Session(self._turn_bytes)
@@ -218,15 +235,19 @@ class Player:
     def _start(self) -> PipeLink:
         bot, upkeep = self.bot, self._upkeep
         self.outbox.clear()  # Games of the process before mean nothing to this one.
-        self.fresh = True
         self.starts += 1
         self._make_room_for_log()
+        if upkeep.cache is not None:
+            kept = upkeep.cache.take(bot, upkeep.confinement, upkeep.restart)
+            if kept is not None:
+                return self._take_up(kept)
+        self.fresh, self.blamed, self.pace = True, False, Pace()
         patience = Patience(upkeep.startup_ms)
         try:
             self.process = process = start_bot(
                 bot,
                 upkeep.confinement,
-                log=self.log and self.log.resolve(),
+                log=self.log,
                 keeper_cores=upkeep.keeper_cores,
             )
             process.await_start(upkeep.startup_ms / 1000)
@@ -254,17 +275,31 @@ class Player:
                 continue
             for event in self.session.receive(data) if data else self.session.end_of_input():
                 if isinstance(event, HelloReceived):
-                    self.hello = event
-                    self.games_at_once = bot.games_at_once or event.games_at_once
-                    named = event.variants if bot.variants is None else None
-                    if named is not None and upkeep.variant not in (None, *named):
-                        detail = f"its hello names {', '.join(named)}, not {upkeep.variant}"
-                        said = "" if process.endpoint else excerpt(data.strip())
-                        raise BotFault(Ending.NO_HELLO, detail, said)
+                    self._introduce(event, "" if process.endpoint else excerpt(data.strip()))
                 elif isinstance(event, Misbehaved):
                     detail = event.detail if data else self.last_words(self.hints.closed_output)
                     raise BotFault(Ending(event.code), detail, event.received)
         return link
+
+    def _introduce(self, hello: HelloReceived, said: str = "") -> None:
+        """What the bot says of itself. Raises BotFault where it does not play the variant."""
+        bot, variant = self.bot, self._upkeep.variant
+        self.hello = hello
+        self.games_at_once = bot.games_at_once or hello.games_at_once
+        named = hello.variants if bot.variants is None else None
+        if named is not None and variant not in (None, *named):
+            detail = f"its hello names {', '.join(named)}, not {variant}"
+            raise BotFault(Ending.NO_HELLO, detail, said)
+
+    def _take_up(self, kept: KeptProcess) -> PipeLink:
+        """A process that has played before goes on. Raises BotFault."""
+        self.process, self.link, self.session = kept.process, kept.link, kept.session
+        self.fresh, self.blamed = kept.fresh, False
+        self.pace = kept.pace if kept.terms == self._upkeep.terms else Pace()
+        self._cpu_clock = kept.process.cpu_clock
+        kept.process.take_up(self.log)
+        self._introduce(kept.hello)
+        return kept.link
 
     def _make_room_for_log(self) -> None:
         """A match begins with a new log; one that many restarts have filled is put aside."""
@@ -285,15 +320,59 @@ class Player:
     def leave(self) -> None:
         """Say bye and give the bot a second to exit."""
         if self.link is not None and self.session.state is State.PLAYING:
-            try:
-                if self.outbox:
-                    self.link.write(self.session.pack(self.outbox))
-                self.link.write(self.session.bye())
-            except BrokenPipeError:
-                pass
+            with contextlib.suppress(BrokenPipeError):
+                self.link.write(self.session.pack_what_can_be(self.outbox) + self.session.bye())
             if self.process is not None:
                 self.process.leave(BYE_S)
         self.stop()
+
+    def keep_or_leave(self) -> None:
+        """The pairing has ended: keep the process for the next one, where that may be."""
+        if self.may_be_kept and self._keep():
+            self.process = None  # Not ours any more, and not to be ended.
+            self.stop()
+        else:
+            self.leave()
+
+    @property
+    def may_be_kept(self) -> bool:
+        """Whether its process is fit for another pairing, as far as is known."""
+        session, cache = self.session, self._upkeep.cache
+        return (
+            cache is not None
+            and cache.may_have(self.bot)
+            and self.outlives_pairing
+            and session.state is State.PLAYING
+            and session.is_settled
+            and not (self.blamed or self.turns)
+        )
+
+    def _keep(self) -> bool:
+        cache, process, link = self._upkeep.cache, self.process, self.link
+        if cache is None or process is None or link is None or self.hello is None:
+            return False
+        process.release()
+        said = last_words(link, self.session, self.outbox)
+        self.outbox.clear()
+        if said is LastWords.NO_PONG:
+            cache.refuse(self.bot)
+        if said is not LastWords.PONG:
+            return False
+        return cache.put(
+            KeptProcess(
+                bot=self.bot,
+                confinement=self._upkeep.confinement,
+                restart=self._upkeep.restart,
+                process=process,
+                link=link,
+                session=self.session,
+                hello=self.hello,
+                fresh=self.fresh,
+                pace=self.pace,
+                terms=self._upkeep.terms,
+                log=self.log,
+            )
+        )
 
     def stop(self) -> None:
         """End the process with all that descends from it. What is due is forgotten."""
@@ -302,8 +381,9 @@ class Player:
         self.process = None
         self._cpu_clock = no_cpu_time
         self.link = None
-        self.dropped_before += self.session.dropped
-        self.session = self._new_session()
+        if self.session.state is not State.NEW:
+            self.dropped_before += self.session.dropped
+            self.session = self._new_session()
         self.outbox.clear()
         self.due.clear()
         self.turns.clear()

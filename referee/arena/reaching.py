@@ -36,8 +36,15 @@ class Patience:
 
     def await_words(self, fd: int) -> bool:
         """Whether something can be read there; after one slice at the latest."""
+        return self._await(fd, select.POLLIN)
+
+    def await_room(self, fd: int) -> bool:
+        """Whether something can be written there; after one slice at the latest."""
+        return self._await(fd, select.POLLOUT)
+
+    def _await(self, fd: int, event: int) -> bool:
         poll = select.poll()
-        poll.register(fd, select.POLLIN)
+        poll.register(fd, event)
         began = time.monotonic()
         ready = poll.poll(SLICE_MS)
         self._left_s -= min(time.monotonic() - began, LATE_NS / 1e9)

@@ -27,8 +27,9 @@ from referee.arena.faults import Faults
 from referee.arena.following import Onlooker
 from referee.arena.game import Setting
 from referee.arena.games import Games
-from referee.arena.pace import Pace
 from referee.arena.player import Player, Upkeep
+from referee.arena.process_cache import ProcessCache
+from referee.arena.restart import Restart
 from referee.arena.stall import SLICE_MS, TOLERANCE_MS, StallWatch
 from referee.arena.switchboard import Switchboard
 from referee.bots.confinement import UNCONFINED, Confinement
@@ -65,6 +66,8 @@ class House(Struct, frozen=True, kw_only=True):
     """Whether logs that are there are added to."""
     keeper_cores: frozenset[int] | None = None
     confinement: Confinement = UNCONFINED
+    restart: Restart | None = None
+    cache: ProcessCache | None = None
 
 
 class Slot:
@@ -85,6 +88,9 @@ class Slot:
             keep_log=house.keep_logs,
             keeper_cores=house.keeper_cores,
             variant=setting.variant.name,
+            restart=house.restart,
+            cache=house.cache,
+            terms=(setting.variant, setting.clock),
         )
         self.players = (Player(0, bots[0], upkeep), Player(1, bots[1], upkeep))
         self.games = Games(self.players, setting)
@@ -101,6 +107,8 @@ class Slot:
         self._stalls = StallWatch(clocks, other_cores(before))
         self._width = 0
         self._leg: int | None = None
+        self.block: int | None = None
+        """Of the games that are being played."""
         self._woke_ns = 0
         clock = setting.clock
         self._banked = clock.bank_ms is not None
@@ -136,7 +144,11 @@ class Slot:
                 elif not waiting and not opened and not finished:
                     break
             for player in self.players:
-                self._say_bye(player)
+                self._board.forget(player)
+                if games.replayed or games.errors:
+                    player.leave()
+                else:
+                    player.keep_or_leave()
         finally:
             gc.set_threshold(*thresholds)
             self.close()
@@ -298,23 +310,26 @@ class Slot:
         waiting = games.waiting
         first, second = self.players
         while waiting and not (self._width and len(games.open) >= self._width):
-            anew = games.seen_before or waiting[0].leg != self._leg
-            if anew or first.link is None or second.link is None:
+            order = waiting[0]
+            anew = games.seen_before or order.leg != self._leg
+            if anew or order.block != self.block or first.link is None or second.link is None:
                 if games.open or first.turns or second.turns:
                     return
-                if anew:
-                    self._next_leg(waiting[0].leg)
-                if not self._start_bots(waiting[0]):
+                self._end_processes(order, both=anew)
+                if not self._start_bots(order):
                     return
                 continue
             games.begin()
 
-    def _next_leg(self, leg: int) -> None:
-        """Both bots are started anew, so that neither knows a hand that it has seen before."""
-        self._leg = leg
+    def _end_processes(self, order: GameOrder, *, both: bool) -> None:
+        """Before this game, both bots are started anew where neither may know a hand that it has
+        seen before. Between blocks only a bot that keeps something from game to game is."""
+        new_block = order.block != self.block
+        self._leg, self.block = order.leg, order.block
         self.games.seen_before = False
         for player in self.players:
-            self._say_bye(player)
+            if both or (new_block and not player.outlives_pairing):
+                self._say_bye(player)
 
     def _start_bots(self, order: GameOrder) -> bool:
         """Start what is down, while the other one stands still. A bot that cannot be started loses
@@ -342,8 +357,7 @@ class Slot:
         self._width = min(first.games_at_once, second.games_at_once, self._house.at_once)
         self.games.alone = self._width == 1
         for player in self.players:
-            if player.fresh:
-                player.pace = Pace(self._width)
+            player.pace.limit(self._width)
         return True
 
     def _hand_out(self) -> Iterator[Record]:
@@ -428,4 +442,6 @@ class Slot:
                 if isinstance(message, Turn):
                     player.session.withdraw(message.id)
                     self.games.bug(player.turns.pop(message.id), error)
+                else:
+                    lines += player.session.pack_what_can_be([message])
         return lines

@@ -9,7 +9,8 @@ and the bot's own folder stays as it is.
 A build runs under a keeper, as a bot does: it cannot outlive the referee, its time is limited, and
 of its output the first and the last 32 KiB are kept beside the copy, of a failed build too. It is
 confined as the bot will be, within limits of its own, and then builds in memory: what it has made
-comes out as an archive, of which files, folders and links that stay inside are taken.
+comes out as an archive, of which files, folders and links that stay inside are taken. Its compiler
+finds what it kept of the last build where an author builds his own bot (compiler_cache.py).
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from referee.bots.archive import BadArchive, receive, unpack
-from referee.bots.cache import SHOWN_NAME, Busy, kept, readable_cache
+from referee.bots.cache import SHOWN_NAME, Busy, is_kept, kept, readable_cache
+from referee.bots.compiler_cache import MOST, CompilerCache
 from referee.bots.confinement import UNCONFINED, Confinement
 from referee.bots.confinement.guard import guard
 from referee.bots.confinement.identity import servant
@@ -58,6 +60,9 @@ IN_MEMORY = (
 )
 """Copy, build, and hand out what there is then. The bot's variables are for the build alone: with
 its PATH, what copies and packs would be its own."""
+OWN = "-own"
+"""Of what is built with a compiler's cache: a build that wants to can make it of more than the
+content in its name. So none but the commands that build so take it."""
 BUILD, PACKING = "the build", "tar, which packs what the build made,"
 """Whatever can fail."""
 STATUS_S = 5.0
@@ -85,14 +90,18 @@ def built(
     cache: Path | None = None,
     limit_ms: int = DEFAULT_BUILD_MS,
     on_build: OnBuild | None = None,
+    compiler_cache: bool = False,
 ) -> Bot:
     """The bot, ready to run: built, if its manifest has a `build`, with its programs there and,
     where it is confined, with its own files where it can read them.
 
+    `compiler_cache` is for commands with which authors build their own bots: a confined build then
+    finds what its compiler has kept in the last one. Nothing that others hand in is built so.
+
     Raises MissingCommand or BuildFailed, or BadBot where the folder or the cache is no good.
     """
     if bot.build and bot.folder is not None:
-        copy = _copy(bot, confinement, cache, limit_ms, on_build)
+        copy = _copy(bot, confinement, cache, limit_ms, on_build, compiler_cache)
         bot = replace(bot, folder=copy, build=(), is_built=True)
     _must_be_there(bot, bot.command, confinement)
     return bot if confinement.level is Level.NONE else staged(bot, cache)
@@ -117,11 +126,13 @@ def _copy(
     cache: Path | None,
     limit_ms: int,
     on_build: OnBuild | None,
+    compiler_cache: bool,
 ) -> Path:
     """The folder in which this very bot is built for this kind of machine."""
     confined = confinement.level is not Level.NONE
     reader = servant() if confined else None
     cache = readable_cache(cache, reader)
+    compilers: CompilerCache | None = None
 
     def make(folder: Path) -> None:
         _must_be_there(bot, bot.build, confinement)
@@ -129,7 +140,7 @@ def _copy(
             on_build(bot.name)
         build_log(folder).unlink(missing_ok=True)
         if confined:
-            _build_confined(bot, folder, confinement, limit_ms)
+            _build_confined(bot, folder, confinement, limit_ms, compilers)
         else:
             _build(bot, folder, limit_ms)
 
@@ -140,6 +151,9 @@ def _copy(
         if confined:
             # Compilers write paths down, and a confined build sees other ones.
             name += "-confined"
+            if compiler_cache and not is_kept(cache, name):
+                compilers = CompilerCache.of(cache, bot, confinement.level, reader)
+                name += OWN if compilers is not None else ""
         return kept(cache, name, make, wait_ms=limit_ms, who=bot.name, reader=reader)
     except LeadsOut as link:
         raise BuildFailed(
@@ -176,24 +190,35 @@ def _build(bot: Bot, folder: Path, limit_ms: int) -> None:
         raise BuildFailed(f"{bot.name}: {told}") from None
 
 
-def _build_confined(bot: Bot, folder: Path, confinement: Confinement, limit_ms: int) -> None:
+def _build_confined(
+    bot: Bot,
+    folder: Path,
+    confinement: Confinement,
+    limit_ms: int,
+    compilers: CompilerCache | None,
+) -> None:
     """In memory, from a copy that the build cannot change; its outcome takes the copy's place."""
     _copy_content(bot, folder)
     open_up(folder)
     log = build_log(folder)
     inside = replace(confinement, limits=BUILD_LIMITS, freeze=False)
     view = View(((str(folder), SOURCE),), BOT_FOLDER, scratch=True)
+    command, most = _in_memory(bot, compilers), BUILD_LIMITS.disk
+    if compilers is not None:
+        view, most = replace(view, maybe=compilers.seen()), most + MOST
     process = BotProcess(
         (),
         log=log.resolve(),
-        guard=guard(_in_memory(bot), {}, view, inside, one_process=False, build=True),
+        guard=guard(command, {}, view, inside, one_process=False, build=True),
     )
     try:
         process.await_start(limit_ms / 1000)
         process.end_input()
-        with receive(process.stdout, limit_ms / 1000, BUILD_LIMITS.disk) as archive:
+        with receive(process.stdout, limit_ms / 1000, most) as archive:
             ended = _ended(process, STATUS_S if archive is not None else 0.0, limit_ms)
             process.close()
+            if compilers is not None:
+                compilers.take(archive)
             # Nothing but the archive goes out there: with the first byte of it the build was over.
             packed = archive is not None and archive.read(1) != b""
             _must_have_worked(bot, ended, log, PACKING if packed else BUILD)
@@ -209,8 +234,10 @@ def _build_confined(bot: Bot, folder: Path, confinement: Confinement, limit_ms: 
         process.close()
 
 
-def _in_memory(bot: Bot) -> tuple[str, ...]:
+def _in_memory(bot: Bot, compilers: CompilerCache | None) -> tuple[str, ...]:
     script = IN_MEMORY.format(cp=system_program("cp"), tar=system_program("tar"), source=SOURCE)
+    if compilers is not None:
+        script = compilers.around(script)
     variables = (f"{name}={value}" for name, value in bot.env.items())
     return (SHELL, "-c", script, "sh", *variables, "--", *bot.build)
 

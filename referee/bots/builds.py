@@ -1,4 +1,5 @@
-"""Builds of several bots, side by side: a tournament waits for the slowest, not for their sum."""
+"""Builds of several bots, side by side: who waits for them waits for the slowest, not for their
+sum."""
 
 from __future__ import annotations
 
@@ -6,7 +7,8 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from queue import SimpleQueue
 
-from referee.bots.building import OnBuild
+from referee.bots.building import OnBuild, built
+from referee.bots.confinement import Confinement
 from referee.bots.manifest import BadBot, Bot
 
 MOST = 8
@@ -55,3 +57,34 @@ def side_by_side(
         if not isinstance(outcome, Outcome):
             raise outcome
         yield outcome
+
+
+def both_built(
+    bots: tuple[Bot, Bot],
+    confinement: Confinement,
+    at_once: int,
+    *,
+    on_build: OnBuild | None = None,
+    compiler_cache: bool = False,
+) -> tuple[Bot, Bot]:
+    """The two bots of a game, ready to run (building.py).
+
+    Raises BadBot. If neither can be built, it is the first one's, with the other one's beside it.
+    """
+
+    def build(bot: Bot, begins: OnBuild) -> Bot:
+        return built(bot, confinement, on_build=begins, compiler_cache=compiler_cache)
+
+    def begun(name: str) -> None:
+        if on_build is not None:
+            on_build(name)
+
+    first, second = side_by_side(bots, build, begun, at_once)
+    if isinstance(first, BadBot):
+        # A bot that plays itself may fail twice in the same words.
+        if isinstance(second, BadBot) and str(second) != str(first):
+            first.others = (second,)
+        raise first
+    if isinstance(second, BadBot):
+        raise second
+    return first, second

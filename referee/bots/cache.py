@@ -27,6 +27,8 @@ SHOWN_NAME = 20
 """Of a bot's name in that of its folder: a file's name may have 255 bytes."""
 UNUSED_S = 30 * 86_400
 """After which a folder is taken away when another one is made."""
+COMPILERS = ".compilers"
+"""How the files end in which compilers' own caches are kept (compiler_cache.py)."""
 FOR_BOTS = Path("/var/cache")
 """Where root keeps what the user may read to whom bots are handed."""
 
@@ -152,6 +154,10 @@ def _tidy(cache: Path) -> None:
                 remove(mark.with_suffix(""))
                 for left in (".lock", ".log"):
                     mark.with_suffix(left).unlink(missing_ok=True)
+    for archive in cache.glob(f"*{COMPILERS}*"):
+        with contextlib.suppress(OSError):
+            if archive.stat().st_mtime < long_ago:
+                archive.unlink()
 
 
 @contextlib.contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
+import resource
 import socket
 import subprocess
 import sys
@@ -24,6 +25,8 @@ class ForkServer:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._line: socket.socket | None = None
+        self._descriptors = resource.getrlimit(resource.RLIMIT_NOFILE)
+        """What bots may have open, whatever this process allows itself later."""
 
     def start(self) -> None:
         """So that the first bot need not wait for it."""
@@ -61,6 +64,8 @@ class ForkServer:
                 # Ctrl-C is for the referee, which ends its bots in good order.
                 start_new_session=True,
             )
+        if hasattr(resource, "prlimit"):
+            resource.prlimit(self._process.pid, resource.RLIMIT_NOFILE, self._descriptors)
         return ours
 
     def _end(self) -> None:

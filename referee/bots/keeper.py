@@ -22,7 +22,9 @@ with the referee. Control lines, keeper to referee: `keeper PID` (its own), `sta
 (the bot's; 0 for no stopper), `failed REASON`, `walls REASON` (the bot could not be confined, and
 was not started), `exit STATUS`, `signal NUMBER`, and before the last two, where that is why:
 `memory`, `files`, `cpu` (it had more than its limit of those), `stopper` (it ended the process that
-stops it).
+stops it). Referee to keeper: see keeping/orders.py. `aside` is answered when the log
+is closed: by `kept`, or by `used` where the bot has used too much of its limits to be taken up
+again.
 """
 
 from __future__ import annotations

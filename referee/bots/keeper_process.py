@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import signal
 import socket
+import tempfile
+import termios
 import time
 
 from referee.bots import fork_server
 from referee.bots.keeping.kin import is_alive
-from referee.bots.keeping.orders import Handed, Orders
+from referee.bots.keeping.orders import ASIDE, LINE_END, UP, Handed, Orders
 from referee.bots.stopper import Stopper
 
 FORK_S = 30.0
@@ -18,8 +21,11 @@ FORK_S = 30.0
 TRIES = 3
 """The process that forks keepers may be killed at any moment, and no bot is at fault."""
 EXIT_S = 10.0
+ASIDE_S = 10.0
 LAST_MOMENT_S = 1.0
 PAUSE_S = 0.0002
+NOTHING = bytes(4)
+"""As a number of bytes."""
 
 
 class NoKeeper(Exception):
@@ -30,16 +36,24 @@ class KeeperProcess:
     """A keeper that runs. `stdin` and `stdout` are the referee's ends of its bot's pipes."""
 
     def __init__(
-        self, orders: Orders, *, filter: bytes = b"", stopped: bool = False, stderr: bool = False
+        self,
+        orders: Orders,
+        *,
+        log: str,
+        filter: bytes = b"",
+        stopped: bool = False,
+        own_stderr: bool = False,
     ) -> None:
-        """`stopped` is for a bot whose processes are to be stopped together; `stderr` lets what the
-        bot writes there go to our own. Raises NoKeeper."""
+        """`stopped` is for a bot whose processes are to be stopped together; `own_stderr` lets what
+        the bot writes go to ours, and not to the log. Raises NoKeeper."""
+        self._is_asked = False
+        """Whether it was told that the bot is set aside, and has not answered yet."""
         self._said = b""
         self._has_ended = False
         """Whether the control socket has: a keeper holds it open as long as it lives."""
         self.stopper: Stopper | None = None
         for _ in range(TRIES):
-            self._ask(orders, filter, stopped=stopped, stderr=stderr)
+            self._ask(orders, log, filter, stopped=stopped, own_stderr=own_stderr)
             if self._said:
                 break
             self.close()
@@ -47,18 +61,26 @@ class KeeperProcess:
             raise NoKeeper("the process that starts bots ends again and again")
         self._pid = int(self.line_of(b"keeper ").partition(b" ")[2] or 0)
 
-    def _ask(self, orders: Orders, filter: bytes, *, stopped: bool, stderr: bool) -> None:
+    def _ask(
+        self, orders: Orders, log: str, filter: bytes, *, stopped: bool, own_stderr: bool
+    ) -> None:
         self._control, control = socket.socketpair()
+        self._log_path = _shared_file()
+        self._begin_log(log)
+        self._words, bot_stderr = os.pipe()
         stdin, self.stdin = os.pipe()
         self.stdout, stdout = os.pipe()
         self.stopper = Stopper() if stopped else None
         handed = Handed(
             stdin=stdin,
             stdout=stdout,
+            bot_stderr=bot_stderr,
+            words=os.dup(self._words),
+            log_path=os.dup(self._log_path),
             control=control.detach(),
             filter=_readable(filter) if filter else -1,
             stopper=self.stopper.hand_over() if self.stopper is not None else -1,
-            stderr=os.dup(2) if stderr else -1,
+            stderr=os.dup(2) if own_stderr else -1,
         )
         try:
             fork_server.SERVER.ask(orders, handed)
@@ -97,6 +119,45 @@ class KeeperProcess:
                 return line
         return b""
 
+    def set_aside(self, *, is_watched: bool) -> None:
+        """The bot is stopped: have its log closed, and look at it no more. There is nothing to do
+        for the keeper of a bot that it does not watch and that has written nothing."""
+        if is_watched or self._has_written():
+            self._is_asked = True
+            self._send(ASIDE)
+
+    def may_be_taken_up(self) -> bool:
+        """Whether a bot that was set aside had used little of its limits. Its log is closed."""
+        if not self._is_asked:
+            return True
+        self._is_asked = False
+        if not self.hear(ASIDE_S, b"kept", b"used"):
+            return False
+        is_kept = bool(self.line_of(b"kept"))
+        lines = self._said.split(b"\n")
+        self._said = b"\n".join(line for line in lines if line not in (b"kept", b"used", b"wrote"))
+        return is_kept
+
+    def take_up(self, log: str, *, is_watched: bool) -> None:
+        """The bot goes on in a moment, with this log."""
+        self._begin_log(log)
+        if is_watched:
+            self._send(UP)
+
+    def _has_written(self) -> bool:
+        """Whether the bot has written anything since it was taken up. What was not read yet comes
+        first: the keeper says that there is something before it reads that."""
+        unread = fcntl.ioctl(self._words, termios.FIONREAD, NOTHING)
+        return unread != NOTHING or self.hear(0.0, b"wrote")
+
+    def _begin_log(self, path: str) -> None:
+        os.pwrite(self._log_path, os.fsencode(path) + b"\0", 0)
+
+    def _send(self, line: bytes) -> None:
+        with contextlib.suppress(OSError):
+            self._control.settimeout(ASIDE_S)
+            self._control.sendall(line + LINE_END)
+
     def end_input(self) -> None:
         """The bot reads the end of its input."""
         if self.stdin >= 0:
@@ -104,9 +165,12 @@ class KeeperProcess:
             self.stdin = -1
 
     def end(self) -> None:
-        """Have it leave nothing of the bot, and wait until it is gone."""
+        """Have it leave nothing of the bot, and go."""
         with contextlib.suppress(OSError):
             self._control.shutdown(socket.SHUT_WR)
+
+    def await_end(self) -> None:
+        """Wait until it is gone."""
         self._await_end()
         if not self._has_ended and self._pid:
             with contextlib.suppress(OSError):
@@ -119,7 +183,8 @@ class KeeperProcess:
         self._control.close()
         self.end_input()
         if self.stdout >= 0:
-            os.close(self.stdout)
+            for fd in (self.stdout, self._words, self._log_path):
+                os.close(fd)
             self.stdout = -1
         if self.stopper is not None:
             self.stopper.close()
@@ -130,6 +195,14 @@ class KeeperProcess:
         deadline = time.monotonic() + LAST_MOMENT_S
         while self._has_ended and is_alive(self._pid) and time.monotonic() < deadline:
             time.sleep(PAUSE_S)
+
+
+def _shared_file() -> int:
+    """A descriptor of a file without a name, for two processes."""
+    if hasattr(os, "memfd_create"):
+        return os.memfd_create("log-path")
+    with tempfile.TemporaryFile() as file:
+        return os.dup(file.fileno())
 
 
 def _readable(data: bytes) -> int:

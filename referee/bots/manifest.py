@@ -44,6 +44,7 @@ KINDS: dict[str, tuple[type, str]] = {
     "processes": (int, WHOLE),
     "limits": (dict, 'a table, for example limits = {memory = "256M"}'),
     "portable": (bool, "true or false"),
+    "stateless": (bool, "true or false"),
 }
 """What each key holds, and how that is told."""
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -70,6 +71,7 @@ class Manifest(Struct, frozen=True, forbid_unknown_fields=True):
     processes: int = 1
     limits: dict[str, int | str] = {}
     portable: bool = False
+    stateless: bool | None = None
 
 
 class Bot(Struct, frozen=True, kw_only=True):
@@ -98,6 +100,9 @@ class Bot(Struct, frozen=True, kw_only=True):
     """Where it can do with less than it is given."""
     portable: bool = False
     """Whether what the build makes runs on every machine of a cluster, so that it is built once."""
+    stateless: bool | None = None
+    """Whether it keeps nothing from game to game; None where the manifest leaves it to the bot's
+    hello."""
     sees: tuple[tuple[str, str], ...] = ()
     """Of a command line, where confined: files on this machine, and where the bot finds them."""
     version: str = ""
@@ -204,6 +209,7 @@ def read_bot(folder: Path) -> Bot:
         processes=manifest.processes,
         limits=manifest.limits,
         portable=manifest.portable,
+        stateless=manifest.stateless,
         version=manifest.version,
         description=manifest.description,
         hash=content,

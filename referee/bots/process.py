@@ -18,18 +18,18 @@ from pathlib import Path
 from referee.bots.confinement.cgroups import OpenGroup
 from referee.bots.confinement.guard import Guard, NotConfined
 from referee.bots.keeper_process import KeeperProcess, NoKeeper
-from referee.bots.keeping.log import OWN_STDERR
 from referee.bots.keeping.orders import Orders
-from referee.bots.keeping.still import PATIENCE_S, ThreadsLook, comes_to_rest
+from referee.bots.keeping.still import PATIENCE_S, ThreadsLook, comes_to_rest, stat
 from referee.links.endpoint import LocalEndpoint
 
 LOG_BYTES = 64 * 1024
-STDERR_AS_LOG = Path(OWN_STDERR)
+STDERR_AS_LOG = Path("/dev/stderr")
 """Where what the bot writes goes to the referee's own stderr, at once and whole."""
 OUTSIDE = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
 """The environment of walls: nothing of the referee's, and nothing of a bot's."""
 WALLS_S = 30.0
 """What walls may take to stand; it is not charged to the bot."""
+PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 OUT_OF_MEMORY = "ran out of memory and was killed"
 TOO_MANY_FILES = "made more files than its limit on disk allows and was killed"
 
@@ -84,7 +84,6 @@ class BotProcess:
             env=dict(os.environ if env is None else env),
             cwd="/" if guard is not None else _folder(cwd),
             nice=os.getpriority(os.PRIO_PROCESS, 0),
-            log=str(log) if log is not None else os.devnull,
             log_bytes=log_bytes,
             cores=tuple(sorted(keeper_cores or ())),
         )
@@ -100,7 +99,8 @@ class BotProcess:
                 orders,
                 filter=guard.filter if guard is not None else b"",
                 stopped=guard is not None and guard.stopper,
-                stderr=log == STDERR_AS_LOG,
+                log=_log_of(log),
+                own_stderr=log == STDERR_AS_LOG,
             )
         except NoKeeper as problem:
             if endpoint is not None:
@@ -112,6 +112,7 @@ class BotProcess:
         self.stopper = self._keeper.stopper
         self._closed = False
         self._walled = guard is not None
+        self._stops_whole = guard is None or guard.stops_whole
         self._group_path = guard.group if guard is not None else ""
         self._group: OpenGroup | None = None
         self._held = False
@@ -193,7 +194,38 @@ class BotProcess:
                 elif self.stopper is not None:
                     self.stopper.let_go_on()
                 elif self.pid is not None:
-                    os.kill(self.pid, signal.SIGCONT)
+                    self._signal(self.pid, signal.SIGCONT)
+
+    def set_aside(self) -> bool:
+        """Stop it until it is taken up, and have its log closed. Whether it can be stopped."""
+        if not self._stops_whole or self.pid is None:
+            return False
+        self.hold()
+        self._keeper.set_aside(is_watched=self._walled)
+        return not self._ran_on
+
+    def may_be_taken_up(self) -> bool:
+        """Wait until the log of a bot that was set aside is closed. Whether the bot had used little
+        of what its limits give to the life of a process."""
+        return self._keeper.may_be_taken_up()
+
+    def take_up(self, log: Path | None) -> None:
+        """Let a bot that was set aside go on, with this log. What it may use in a pairing counts
+        from now on."""
+        self._keeper.take_up(_log_of(log), is_watched=self._walled)
+        self.release()
+
+    def waits(self) -> bool:
+        """Whether its first process has nothing to do at this moment, as far as is known."""
+        return stat(str(self.pid))[:1] != [b"R"]
+
+    def memory_bytes(self) -> int:
+        """What its first process has in memory; 0 where the system does not tell."""
+        try:
+            with open(f"/proc/{self.pid}/statm", "rb") as file:  # with every pairing
+                return int(file.read().split()[1]) * PAGE_BYTES
+        except (OSError, IndexError):
+            return 0
 
     def _stop(self) -> bool:
         """Whether it came to rest."""
@@ -205,18 +237,30 @@ class BotProcess:
 
     def _stop_the_one(self) -> list[int]:
         assert self.pid is not None
-        os.kill(self.pid, signal.SIGSTOP)
+        self._signal(self.pid, signal.SIGSTOP)
         return [self.pid]
+
+    def _signal(self, pid: int, number: signal.Signals) -> None:
+        """To the one process, or without walls to its group, in which others may be."""
+        if self._walled:
+            os.kill(pid, number)
+        else:
+            os.killpg(pid, number)
+
+    def end(self) -> None:
+        """Have the bot ended, if it has not ended, and its keeper; `close` waits for that."""
+        if self.pid is not None and self.how_it_ended() is None:
+            with contextlib.suppress(OSError):
+                os.killpg(self.pid, signal.SIGKILL)
+        self._keeper.end()
 
     def close(self) -> None:
         """End the bot, if it has not ended, with its whole process tree, and its keeper."""
         if self._closed:
             return
+        self.end()
         self._closed = True
-        if self.pid is not None and self.how_it_ended() is None:
-            with contextlib.suppress(OSError):
-                os.killpg(self.pid, signal.SIGKILL)
-        self._keeper.end()
+        self._keeper.await_end()
         if self._group is not None:
             self._group.close()
             self._group = None
@@ -237,6 +281,11 @@ class BotProcess:
         self._keeper.end_input()
 
 
+def _log_of(path: Path | None) -> str:
+    """As a keeper is told of it, which has a folder of its own."""
+    return str(path.absolute()) if path is not None else os.devnull
+
+
 def _folder(cwd: Path | None) -> str:
     try:
         return str(cwd or Path.cwd())
@@ -251,6 +300,7 @@ def _add_guard(orders: Orders, guard: Guard) -> None:
     orders.user = guard.user
     orders.limits = guard.limits
     orders.memory = guard.watched_memory
+    orders.cpu_s = guard.cpu_s
     orders.places = guard.writable
     orders.alone = guard.one_process
     orders.group = guard.group

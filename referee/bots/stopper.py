@@ -8,8 +8,7 @@ import select
 import signal
 import socket
 
-from referee.bots.keeping.still import PATIENCE_S, stat
-from referee.bots.keeping.stopper import GO_ON, STOP
+from referee.bots.keeping.still import GO_ON, PATIENCE_S, STOP, stat
 
 LOOK_MS = 50
 LOOKS = int(2 * PATIENCE_S * 1000 / LOOK_MS)

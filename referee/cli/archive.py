@@ -10,7 +10,8 @@ from typing import Annotated
 import typer
 
 from referee.cli import console
-from referee.cli.house import DATA, AsJson, Data, opened
+from referee.cli.house import opened
+from referee.cli.options import DATA, AsJson, Data
 from referee.rules.numbers import amount
 from referee.store.place import holds_tournament, is_address, place_in, read_address
 

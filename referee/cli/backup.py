@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from referee.cli import console
-from referee.cli.house import DATA, AsJson, Data, opened
+from referee.cli.house import opened
+from referee.cli.options import DATA, AsJson, Data
 from referee.rules.numbers import amount
 from referee.store.house.copying import back_up
 from referee.store.house.missing import must_have_its_games

@@ -13,9 +13,11 @@ from referee.bots.confinement import Confinement
 from referee.bots.manifest import Bot, find_bot
 from referee.bots.starting import several_processes
 from referee.cli import console
-from referee.cli.confining import Expose, Limit, Sandbox, confinement
+from referee.cli.confining import confinement
+from referee.cli.options import Expose, Limit, Sandbox
 from referee.clock import (
     DEFAULT_STARTUP_MS,
+    DEFAULT_TIME,
     DEFAULT_WARM_UP_MS,
     BadTime,
     Clock,
@@ -28,7 +30,6 @@ from referee.workshop.check.report import Report, Step
 from referee.workshop.check.run import STEPS, check_bot
 from referee.workshop.check.sitting import Terms
 
-DEFAULT_TIME = "1s"
 FIRST_LINES, LAST_LINES = 12, 16
 """Of stderr: some languages begin a trace with the error, others end it so, and Node has ten lines
 of calls below it; before the trace there may be a log."""
@@ -99,7 +100,9 @@ def check_command(
     if not json:
         page.begin(found, confined)
     on_step, on_build = None if json else page.add, console.tell_build
-    report = check_bot(found, terms, variants, on_step, on_build, confinement=confined)
+    report = check_bot(
+        *(found, terms, variants, on_step, on_build), confinement=confined, compiler_cache=True
+    )
     if json:
         console.print_json(report)
     else:

@@ -1,58 +1,18 @@
-"""The options that say how bots are confined, for every command that starts bots."""
+"""From the options that say how bots are confined (options.py) to a confinement."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
-
-import typer
 
 from referee.bots.confinement import Confinement, several_told
-from referee.bots.confinement.exposing import EMPTY, exposable, must_show
+from referee.bots.confinement.exposing import exposable, must_show
 from referee.bots.confinement.levels import Level
 from referee.bots.confinement.limits import EVERYWHERE, BadLimit, read_limits, split_limit
 from referee.bots.confinement.probe import choose, said_aloud, why_not
 from referee.bots.hiding import hidden_places
 from referee.bots.manifest import Bot
 from referee.cli import console
-
-
-def path(text: str) -> Path:
-    """Before it is one: the empty path is the current folder. Raises BadLimit. Its name is what the
-    help shows in the place of a value."""
-    if not text.strip():
-        raise BadLimit(EMPTY)
-    return Path(text)
-
-
-Sandbox = Annotated[
-    Literal["full", "standard", "none"] | None,
-    typer.Option(help="How bots are confined; the best that `referee doctor` finds here."),
-]
-Limit = Annotated[
-    list[str] | None,
-    typer.Option(help="What a bot may use: memory=512M, cpu=60 … Can be repeated."),
-]
-Freeze = Annotated[
-    bool | None,
-    typer.Option("--freeze/--no-freeze", help="A bot stands still while the other is to move."),
-]
-FreezeStrangers = Annotated[
-    bool | None,
-    typer.Option(
-        "--freeze/--no-freeze",
-        show_default=False,
-        help="A bot stands still while the other is to move; the default with bots of strangers.",
-    ),
-]
-Expose = Annotated[
-    list[Path] | None,
-    typer.Option(
-        parser=path,
-        help="A folder that confined bots may read. Can be repeated.",
-    ),
-]
 
 
 def read_given_limits(words: Sequence[str] | None) -> dict[str, int | str] | None:
@@ -95,7 +55,7 @@ def confinement(
     if level is Level.NONE and wanted is None:
         lacking = why_not(Level.STANDARD)
         reason = f" ({lacking.reason})" if lacking is not None else ""
-        console.err.print(f"The bots run unconfined{reason}; see referee doctor")
+        console.tell(f"The bots run unconfined{reason}; see referee doctor")
     given = read_given_limits(limit) or {}
     limits = read_limits(given)
     tell_unenforced(given, level)
@@ -110,7 +70,7 @@ def tell_unenforced(limits: Iterable[str], level: Level) -> None:
     idle = [name for name in limits if name not in EVERYWHERE]
     if idle and level is Level.NONE:
         word = "limit" if len(idle) == 1 else "limits"
-        console.err.print(f"At level none nothing enforces the {word} {', '.join(idle)}")
+        console.tell(f"At level none nothing enforces the {word} {', '.join(idle)}")
 
 
 def several_lines(processes: Mapping[str, int]) -> list[str]:

@@ -11,8 +11,9 @@ import typer
 from referee.bots.building import built
 from referee.bots.manifest import check_name, find_bot
 from referee.cli import console
-from referee.cli.confining import Expose, Limit, Sandbox, confinement
+from referee.cli.confining import confinement
 from referee.cli.logs import last_line
+from referee.cli.options import Expose, Limit, Sandbox
 from referee.connecting.envoy import Envoy
 from referee.connecting.local import LocalBot, WillNotStart
 from referee.connecting.news import (
@@ -99,7 +100,7 @@ def connect_command(
     )
     destination.check()
     confined = confinement(sandbox, limit, expose, bots=[found])
-    ready = built(found, confined, on_build=console.tell_build)
+    ready = built(found, confined, on_build=console.tell_build, compiler_cache=True)
     log = check_logs(logs) / f"{named}.stderr.txt"
     log.unlink(missing_ok=True)
     local = LocalBot(ready, confined, log=log.resolve())

@@ -13,6 +13,7 @@ Exit statuses, the same for every command:
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import signal
@@ -31,6 +32,9 @@ DOES_NOT_HOLD = 1
 INTERRUPTED = 130
 TERMINATED = 143
 PIPE_CLOSED = 141
+GARBAGE_THRESHOLD = 100_000
+"""Python looks for garbage after so many objects. At its usual 700, to look through what a command
+imports takes a tenth of its start."""
 
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 """What typer raises for arguments that it cannot read, in whichever module it keeps it."""
@@ -56,6 +60,7 @@ def run(build: Callable[[], typer.Typer], words: list[str]) -> NoReturn:
 
     The command is built in here too: its imports take a while, in which somebody may interrupt.
     """
+    gc.set_threshold(GARBAGE_THRESHOLD)
     signal.signal(signal.SIGTERM, _on_sigterm)
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as nohup has it
         signal.signal(signal.SIGHUP, _on_sigterm)
@@ -63,9 +68,11 @@ def run(build: Callable[[], typer.Typer], words: list[str]) -> NoReturn:
         status = _invoke(build(), words)
         sys.stdout.flush()
     except Mistake as mistake:
-        status = fail(str(mistake), mistake.status)
-        for line in quoted(mistake.quoted):
-            print(line, file=sys.stderr)
+        for each in (mistake, *mistake.others):
+            fail(str(each), each.status)
+            for line in quoted(each.quoted):
+                print(line, file=sys.stderr)
+        status = mistake.status
     except KeyboardInterrupt:
         # A second one would change the status, while Python tidies up.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -85,6 +92,7 @@ def run(build: Callable[[], typer.Typer], words: list[str]) -> NoReturn:
     except OSError:
         # Python would try once more on its way out, and complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    gc.freeze()  # Python would look through it once more, and it ends with the process.
     sys.exit(status)
 
 
@@ -116,9 +124,14 @@ def fail(sentence: str, status: int) -> int:
     return status
 
 
+def tell(sentence: str) -> None:
+    """A line to stderr, for people. It needs no rich, which takes long to import."""
+    print(printable(sentence), file=sys.stderr, flush=True)
+
+
 def tell_build(name: str) -> None:
     """A build may take a while: say what is being waited for."""
-    print(f"building {printable(name)}", file=sys.stderr, flush=True)
+    tell(f"building {name}")
 
 
 def quoted(text: str) -> list[str]:

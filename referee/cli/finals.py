@@ -13,7 +13,6 @@ import typer
 from msgspec.structs import replace
 
 from referee.cli import console
-from referee.cli.house import opened
 from referee.store.place import holds_tournament
 from referee.tournament.begin import free_folder
 from referee.tournament.spec import BadSpec, Spec
@@ -53,6 +52,7 @@ def finals(
     folder that is gone with the stack, as they are where no tournament comes of it. Those who are
     passed over are told; `whole` where everybody has to play every variant."""
     # numpy: not before it is needed.
+    from referee.cli.house import opened
     from referee.daemon.finals import find_finals, unpack_finalists
 
     with opened(data) as house:

@@ -4,21 +4,10 @@ from __future__ import annotations
 
 import getpass
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from referee.store.house import House
 from referee.store.house.books import FILE
 from referee.store.house.mistakes import BadHouse
-
-DATA = Path("referee-data")
-Data = Annotated[Path, typer.Option("--data", help="The data folder of the daemon.")]
-Create = Annotated[
-    bool,
-    typer.Option("--create", help="Make the data folder, before the daemon first starts."),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def opened(data: Path) -> House:

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from referee.cli import console
-from referee.cli.house import DATA, AsJson, Create, Data, opened, opened_or_made, person
+from referee.cli.house import opened, opened_or_made, person
+from referee.cli.options import DATA, AsJson, Create, Data
 from referee.mistake import Mistake
 from referee.store.house.rows import Keep
 

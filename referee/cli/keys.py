@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from referee.cli import console
-from referee.cli.house import DATA, AsJson, Create, Data, opened, opened_or_made, person, team_of
+from referee.cli.house import opened, opened_or_made, person, team_of
+from referee.cli.options import DATA, AsJson, Create, Data
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of a bot.")]
 Team = Annotated[

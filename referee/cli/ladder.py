@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from referee.cli import console
-from referee.cli.house import DATA, Data, opened, person
+from referee.cli.house import opened, person
+from referee.cli.options import DATA, Data
 
 Name = Annotated[str, typer.Argument(metavar="BOT", help="Name of a bot of the ladder.")]
 

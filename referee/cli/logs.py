@@ -15,6 +15,8 @@ from pathlib import Path
 
 from referee.cli.console import printable
 
+LOGS = "referee-logs"
+"""The folder for what bots write to stderr, where a command is told of no other."""
 LONGEST = 200
 MOST_LINES = 6
 LOOKED_AT = 64 * 1024

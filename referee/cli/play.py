@@ -19,7 +19,8 @@ from referee.bots.building import built
 from referee.bots.confinement import UNCONFINED
 from referee.bots.manifest import Bot, find_bot
 from referee.cli import console
-from referee.cli.confining import Expose, Limit, Sandbox, confinement
+from referee.cli.confining import confinement
+from referee.cli.options import Expose, Limit, Sandbox
 from referee.clock import read_clock
 from referee.match import BadMatch
 from referee.mistake import Mistake
@@ -97,7 +98,7 @@ def play_command(
         players=players,
         seed=seed,
         clock=clock,
-        bot=bot and built(bot, confined, on_build=console.tell_build),
+        bot=bot and built(bot, confined, on_build=console.tell_build, compiler_cache=True),
         bot_seat=bot_seat,
         logs=logs,
         confinement=confined,

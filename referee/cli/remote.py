@@ -8,26 +8,15 @@ import ssl
 import urllib.error
 import urllib.parse
 import urllib.request
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
-import typer
 
 from referee.mistake import REFUSED, Mistake
 from referee.version import __version__
 
 PATIENCE_S = 60.0
 LARGEST_ANSWER = 256 * 1024 * 1024
-Token = Annotated[
-    str,
-    typer.Option(
-        "--token",
-        envvar="REFEREE_TOKEN",
-        show_envvar=False,
-        help="Your team's token; REFEREE_TOKEN in the environment if not given.",
-        show_default=False,
-    ),
-]
 
 
 class DaemonRefused(Mistake):

@@ -14,8 +14,9 @@ import typer
 from referee.bots.building import built
 from referee.bots.manifest import Bot, find_bot
 from referee.cli import console
-from referee.cli.confining import Expose, Limit, Sandbox, confinement
+from referee.cli.confining import confinement
 from referee.cli.games import Script, find_record, record_lines
+from referee.cli.options import Expose, Limit, Sandbox
 from referee.dialogue import dialogue, fault_of
 from referee.record import BadRecord, Record, read_records
 from referee.replaying import Mismatch
@@ -120,7 +121,7 @@ def repro_command(
     screen = _Screen(record, place, found, confined.level, quiet=json)
     told = repro(
         talk,
-        built(found, confined, on_build=console.tell_build),
+        built(found, confined, on_build=console.tell_build, compiler_cache=True),
         confinement=confined,
         from_turn=from_turn,
         tell=screen,

@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 import typer
 
 from referee.cli import console
-from referee.cli.house import DATA, Data, opened, person
+from referee.cli.house import opened, person
+from referee.cli.options import DATA, Data
 from referee.cli.store import must_be_path
 
 REPORT = "report.html"

@@ -11,8 +11,9 @@ from msgspec import Raw
 from msgspec.structs import asdict
 
 from referee.cli import console
-from referee.cli.confining import Expose, Limit, Sandbox, exposed_by_daemon, read_given_limits
-from referee.cli.house import DATA, AsJson, Create, Data, opened, opened_or_made, person
+from referee.cli.confining import exposed_by_daemon, read_given_limits
+from referee.cli.house import opened, opened_or_made, person
+from referee.cli.options import DATA, AsJson, Create, Data, Expose, Limit, Sandbox
 from referee.rules.registry import BUNDLED, is_path
 from referee.store.browsing import games_now
 from referee.store.database import Store

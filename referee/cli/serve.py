@@ -15,16 +15,18 @@ from msgspec.structs import replace
 
 from referee.arena.core import own_cores
 from referee.cli import console
-from referee.cli.confining import Expose, Limit, Sandbox, exposed_by_daemon, read_given_limits
+from referee.cli.confining import exposed_by_daemon, read_given_limits
 from referee.cli.keeping import read_size
+from referee.cli.options import Expose, Limit, Sandbox
 from referee.cli.season import whole_variants
+from referee.clock import DEFAULT_TIME
 from referee.daemon.journal import Journal
 from referee.daemon.pace import PaceTerms
 from referee.daemon.readiness import Readiness
 from referee.daemon.terms import ServeTerms
 from referee.mistake import Mistake
 from referee.rules.registry import BUNDLED
-from referee.tournament.spec import DEFAULT_TIME, Spec, check
+from referee.tournament.spec import Spec, check
 
 DATA = Path("referee-data")
 BOTS = "tcp://127.0.0.1:7781"

@@ -16,7 +16,8 @@ from referee.bots.archive import pack
 from referee.bots.manifest import BadBot, find_bot
 from referee.bots.manifest_text import MANIFEST
 from referee.cli import console
-from referee.cli.remote import Remote, Token, part
+from referee.cli.options import Token
+from referee.cli.remote import Remote, part
 from referee.mistake import Mistake
 
 FIRST_LOOK_S = 0.2

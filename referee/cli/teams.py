@@ -11,7 +11,8 @@ import typer
 from msgspec.structs import asdict
 
 from referee.cli import console
-from referee.cli.house import DATA, AsJson, Create, Data, opened, opened_or_made, person
+from referee.cli.house import opened, opened_or_made, person
+from referee.cli.options import DATA, AsJson, Create, Data
 from referee.mistake import Mistake
 
 LONGEST_LIST = 10_000_000

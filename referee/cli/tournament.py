@@ -9,19 +9,10 @@ from typing import Annotated, Any, Literal
 import typer
 
 from referee.cli.cluster import site_at
-from referee.cli.confining import (
-    Expose,
-    FreezeStrangers,
-    Limit,
-    Sandbox,
-    exposed,
-    read_given_limits,
-)
+from referee.cli.confining import exposed, read_given_limits
 from referee.cli.finals import FromSeason, Top, check_finals, finals, finals_folder
-from referee.cli.house import DATA, Data
-from referee.cli.remote import Remote, Token
+from referee.cli.options import DATA, Data, Expose, FreezeStrangers, Limit, Sandbox, Token
 from referee.cli.store import StoreUrl, check_store
-from referee.cli.tournament_elsewhere import play_elsewhere, refuse_what_is_of_here
 from referee.cli.tournament_here import lined_up, played, resumed, show_plan
 from referee.tournament.begin import free_folder
 from referee.tournament.reading import override, read_spec
@@ -141,6 +132,19 @@ def tournament_command(
     at_once: Annotated[
         int | None, typer.Option(help="Most games at once, where both bots take many; 64.")
     ] = None,
+    restart: Annotated[
+        Literal["pairing", "never", "game"] | None,
+        typer.Option(
+            help="When bots are started anew: with every pairing, never, or with every game. "
+            "Stateless bots: never; others: pairing."
+        ),
+    ] = None,
+    block: Annotated[
+        int | None,
+        typer.Option(
+            help="Games of a pairing that one process plays, unless the bot is stateless; 500."
+        ),
+    ] = None,
     seed: Annotated[
         str | None,
         typer.Option(
@@ -232,6 +236,10 @@ def tournament_command(
     others = {"SPEC": spec, "--bot": bot, "--bots": bots, "--resume": resume, "--daemon": daemon}
     check_finals(from_season, top, others)
     if daemon is not None:
+        # HTTP and TLS: for a tournament elsewhere alone.
+        from referee.cli.remote import Remote
+        from referee.cli.tournament_elsewhere import play_elsewhere, refuse_what_is_of_here
+
         refuse_what_is_of_here(
             *(("--bots", bots), ("--resume", resume), ("--allow-changes", allow_changes)),
             *(("--plan", plan_only), ("--events", events), ("--jobs", jobs), ("--limit", limit)),
@@ -255,6 +263,8 @@ def tournament_command(
         "build_time": build_time,
         "think": think,
         "at_once": at_once,
+        "restart": restart,
+        "block": block,
         "seed": seed,
         "salt": salt,
         "jobs": jobs,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+import sys
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from msgspec.structs import replace
 from referee.cli import console
 from referee.cli.cluster import Site
 from referee.cli.confining import tell_unenforced
-from referee.cli.watching import Lines, LiveView, Stream, Watchers
+from referee.cli.watching import Lines, Stream, Watchers
 from referee.mistake import BAD_INPUT, Mistake
 from referee.rules.numbers import amount
 from referee.store.database import Store
@@ -25,10 +26,8 @@ from referee.tournament.begin import (
     with_level_settled,
 )
 from referee.tournament.confining import confinement_of
-from referee.tournament.events import Started, Tick, Told
+from referee.tournament.events import Listener, Started, Tick, Told
 from referee.tournament.ground import Ground
-from referee.tournament.plan import plan
-from referee.tournament.plan import told as plan_told
 from referee.tournament.reading import read_spec
 from referee.tournament.run import TournamentResult
 from referee.tournament.spec import Spec
@@ -38,7 +37,7 @@ def lined_up(spec: Spec, ground: Ground) -> Lineup:
     """With what has to be said of its bots."""
     lineup = line_up(spec)
     for name in lineup.idle():
-        console.err.print(f"{name} plays none of the variants and is left out")
+        console.tell(f"{name} plays none of the variants and is left out")
     lineup = with_level_settled(lineup, ground)
     confined = confinement_of(lineup.spec)
     tell_unenforced(lineup.spec.limits, confined.level)
@@ -46,14 +45,16 @@ def lined_up(spec: Spec, ground: Ground) -> Lineup:
 
 
 def show_plan(lineup: Lineup, ground: Ground, *, as_json: bool) -> None:
+    from referee.tournament.plan import plan, told  # the arena: not where a tournament is played
+
     for place, why in lineup.spec.left_out.items():
-        console.err.print(console.printable(f"{place} is left out: {why}"))
+        console.tell(f"{place} is left out: {why}")
     spec = replace(lineup.spec, jobs=ground.jobs(lineup.spec))
     planned = plan(spec, lineup.players)
     if as_json:
         console.print_json(planned)
     else:
-        for line in plan_told(planned):
+        for line in told(planned):
             console.out.print(line)
 
 
@@ -62,11 +63,18 @@ def _watchers(
 ) -> Watchers:
     safe_end = _SafeEnd(folder, resumed=resumed)
     stack.enter_context(safe_end)  # speaks when the live view is gone
-    view = LiveView(site.told) if console.err.is_terminal else Lines(site.told)
-    stack.enter_context(view)
+    view = stack.enter_context(_view(site))
     if events is None:
         return Watchers([safe_end, view])
     return Watchers([safe_end, view, stack.enter_context(Stream(events, resumed=resumed))])
+
+
+def _view(site: Site) -> AbstractContextManager[Listener]:
+    if not sys.stderr.isatty():
+        return Lines(site.told)
+    from referee.cli.live_view import LiveView  # rich: where something is drawn
+
+    return LiveView(site.told)
 
 
 def played(
@@ -134,7 +142,7 @@ class _SafeEnd:
             there = ""  # Its server does not answer.
         except Exception:
             return  # Nothing had begun.
-        console.err.print(f"{there}go on with: referee tournament --resume {self._folder}")
+        console.tell(f"{there}go on with: referee tournament --resume {self._folder}")
 
 
 def _cuts_short(problem: BaseException | None) -> bool:

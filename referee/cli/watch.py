@@ -11,16 +11,18 @@ from typing import Annotated
 
 import typer
 
-from referee.bots.building import built
+from referee.arena.core import own_cores
+from referee.bots.builds import both_built
 from referee.bots.manifest import Bot, find_bot
 from referee.bots.starting import several_processes
 from referee.cli import console
-from referee.cli.confining import Expose, Limit, Sandbox, confinement, several_lines
+from referee.cli.confining import confinement, several_lines
 from referee.cli.logs import log_lines
-from referee.cli.match import default_logs
+from referee.cli.match_played import default_logs
+from referee.cli.options import Expose, Limit, Sandbox
 from referee.cli.records_file import RecordsFile
-from referee.clock import read_clock, read_duration_ms
-from referee.match import DEFAULT_TIME, BadMatch, check_logs
+from referee.clock import DEFAULT_TIME, read_clock, read_duration_ms
+from referee.match import BadMatch, check_logs
 from referee.mistake import FAILED
 from referee.record import Record
 from referee.reports.fault_line import fault_line
@@ -93,8 +95,7 @@ def watch_command(
     file = RecordsFile(records)
     folder = default_logs() if logs is None else check_logs(logs)
     confined = confinement(sandbox, limit, expose, bots=bots)
-    ready = [built(bot, confined, on_build=console.tell_build) for bot in bots]
-    bots = ready[0], ready[1]
+    bots = both_built(bots, confined, own_cores(), on_build=console.tell_build, compiler_cache=True)
     audience = _Audience((bots[0].name, bots[1].name), pause_s, step=step)
     show = Show(variant=rules, bots=bots, seed=seed, clock=clock, logs=folder, confinement=confined)
     audience.tell(*several_lines(several_processes(bots, confined)))

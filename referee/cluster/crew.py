@@ -24,7 +24,7 @@ from referee.cluster.cluster import PATIENCE_S, Cluster, Lost, NoCluster
 from referee.cluster.flights import Flight, Try
 from referee.cluster.liaison import Answer, first_line
 from referee.cluster.results import BadResult, Result, result_of
-from referee.cluster.stations import Station, names_in
+from referee.cluster.stations import Station, contestants_of, names_in
 from referee.cluster.suspects import not_come_up
 from referee.tournament.chunk import (
     Batch,
@@ -57,6 +57,11 @@ class Berth:
     def __init__(self, crew: ClusterCrew) -> None:
         self._crew = crew
         self.order: Order | None = None
+
+    @property
+    def at_hand(self) -> Collection[int]:
+        """Of the station that will most likely get the next order."""
+        return self._crew.at_hand()
 
     def give(self, order: Order) -> bool:
         self.order = order
@@ -95,6 +100,11 @@ class ClusterCrew:
         """A bot that some stations cannot play waits for one that can."""
         return ()
 
+    def at_hand(self) -> Collection[int]:
+        """Bots whose processes are kept by the station that has most room."""
+        ready = [each for each in self._cluster.stations.values() if each.is_ready]
+        return max(ready, key=lambda each: each.free_threads).at_hand if ready else ()
+
     def muster(self) -> Muster:
         now = time.monotonic()
         if now - self._mustered >= MUSTER_S:
@@ -132,8 +142,10 @@ class ClusterCrew:
             return
         flight.stranded_since = None
         fresh = [each for each in able if each.address not in flight.avoided] or able
-        where = max(fresh, key=lambda each: each.threads - each.flying)
-        if where.flying < where.threads:
+        wanted = {each.id for each in contestants_of(flight.order)}
+        with_room = [each for each in fresh if each.free_threads > 0]
+        if with_room:
+            where = max(with_room, key=lambda each: (len(each.at_hand & wanted), each.free_threads))
             order = frame(flight.order)[4:]
             future = self._cluster.submit(flight, station.work, order, on=where)
             if future is not None:
@@ -235,6 +247,7 @@ class ClusterCrew:
         """What is counted and kept beside the games themselves."""
         if isinstance(flight.order, Chunk):
             self._took = [*self._took[1 - KNOWN :], time.monotonic() - flight.since]
+        where.at_hand = result.at_hand
         games = sum(len(each.games) for each in result.reports if isinstance(each, Batch))
         where.count(games)
         if games:

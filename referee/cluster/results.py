@@ -11,15 +11,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from msgspec import Struct
+from msgspec import MsgspecError, Struct
 
 from referee.bots.confinement.levels import Level
-from referee.store.rows import FaultRow, GameRow
+from referee.store.buckets import bucket_of
+from referee.store.rows import FaultRow, GameRow, TimesRow
 from referee.tournament.chunk import Batch, Call, Called, Chunk, Done, Failed, Order, Report
 from referee.tournament.chunk import read_report as read
 
 MOST_LOGS = 16
 """Of one order: two bots have one each."""
+MOST_BUCKET = bucket_of(1 << 62)
+MOST_MOVES = 1 << 32
+"""Of a bot in one batch, with times of the same bucket: more than anybody can play."""
 
 
 class BadResult(Exception):
@@ -32,6 +36,8 @@ class Result(Struct, frozen=True):
     reports: list[Report]
     logs: dict[str, bytes]
     level: Level
+    at_hand: frozenset[int]
+    """Bots whose processes are kept at the station."""
 
 
 def result_of(order: Order, sent: Any) -> Result:
@@ -39,8 +45,9 @@ def result_of(order: Order, sent: Any) -> Result:
     try:
         reports = [read(bytes(body)) for body in sent["reports"]]
         logs = {str(name): bytes(text) for name, text in sent["logs"].items()}
-        result = Result(reports, logs, Level(sent["level"]))
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        at_hand = frozenset(map(int, sent["at_hand"]))
+        result = Result(reports, logs, Level(sent["level"]), at_hand)
+    except (LookupError, TypeError, ValueError, AttributeError, MsgspecError) as error:
         raise BadResult(f"its answer cannot be read ({error})") from None
     if len(logs) > MOST_LOGS:
         raise BadResult(f"it sent {len(logs)} logs")
@@ -75,6 +82,8 @@ def _must_answer_chunk(chunk: Chunk, reports: Sequence[Report]) -> None:
             numbers = {game.number for game in report.games}
             if not numbers or not all(_is_of(chunk, each, numbers) for each in report.faults):
                 raise BadResult("it sent faults of other games")
+            if not all(_can_be(chunk, each) for each in report.times):
+                raise BadResult("it sent times that no moves of these games can have taken")
 
 
 def _must_be_given(chunk: Chunk, game: GameRow, left: set[int]) -> None:
@@ -84,8 +93,15 @@ def _must_be_given(chunk: Chunk, game: GameRow, left: set[int]) -> None:
     seats = {game.first, game.second}
     if seats != {chunk.first.id, chunk.second.id} or game.points not in (None, 0, 1, 2):
         raise BadResult(f"it sent the game {game.pairing}-{game.number} of other bots or points")
-    if any(len(times) % 2 for times in game.times):
-        raise BadResult(f"the times of {game.pairing}-{game.number} cannot be read")
+
+
+def _can_be(chunk: Chunk, times: TimesRow) -> bool:
+    return (
+        times.pairing == chunk.pairing
+        and times.bot in (chunk.first.id, chunk.second.id)
+        and all(0 <= bucket <= MOST_BUCKET for bucket in times.moves)
+        and all(0 < moves <= MOST_MOVES for moves in times.moves.values())
+    )
 
 
 def _is_of(chunk: Chunk, fault: FaultRow, numbers: set[int]) -> bool:

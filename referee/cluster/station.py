@@ -34,8 +34,17 @@ from referee.bots.manifest import BadBot, Bot
 from referee.cluster.fingerprint import fingerprint
 from referee.cluster.hands import Hands
 from referee.cluster.parcel import SCRIPT, Parcel, is_here, keep, parcels_folder
+from referee.cluster.stations import contestants_of
 from referee.mistake import Mistake
-from referee.tournament.chunk import Call, Chunk, Contestant, Order, from_plain, read_order
+from referee.tournament.chunk import (
+    Call,
+    Chunk,
+    Contestant,
+    Order,
+    from_plain,
+    read_order,
+    read_report,
+)
 from referee.tournament.crew import LostWorker
 from referee.tournament.workers import READ_BYTES, Worker
 from referee.version import __version__
@@ -109,18 +118,20 @@ def work(order: bytes) -> dict[str, Any]:
     # In dask's folder: what a killed worker leaves there is removed by the next one.
     with tempfile.TemporaryDirectory(prefix="referee-logs-", dir=_scratch()) as logs:
         here = _localized(read_order(order), Path(logs))
-        hand = _HANDS.take()
+        hand = _HANDS.take({each.id for each in contestants_of(here)})
         try:
             reports = _played(hand, here)
+            hand.note_kept(read_report(reports[-1]))
         except BaseException:
             hand.process.kill()
-            hand.close()
+            _HANDS.end(hand)
             raise
         _HANDS.give_back(hand)
         return {
             "reports": reports,
             "logs": _logs(Path(logs)),
             "level": here.manner.confinement.level.value,
+            "at_hand": _HANDS.at_hand(),
         }
 
 
@@ -169,7 +180,7 @@ def _confinement(asked: Confinement) -> Confinement:
 def _localized(order: Order, logs: Path) -> Order:
     """The order with this machine's folders in it."""
     confinement = _confinement(order.manner.confinement)
-    manner = replace(order.manner, confinement=confinement, logs=logs)
+    manner = replace(order.manner, confinement=confinement, logs=logs, logs_go=True)
 
     def settled(contestant: Contestant) -> Contestant:
         if contestant.out:

@@ -14,7 +14,7 @@ from referee.bots.confinement.levels import Level
 from referee.bots.manifest import Bot
 from referee.cluster.fingerprint import fingerprint
 from referee.cluster.parcel import Parcel
-from referee.tournament.chunk import Call, Order
+from referee.tournament.chunk import Call, Contestant, Order
 from referee.tournament.crew import MachineStatus
 from referee.version import __version__
 
@@ -59,6 +59,8 @@ class Station:
         """Whether there are no such bots."""
         self.proven: set[str] = set()
         """Bots that have come up there."""
+        self.at_hand: frozenset[int] = frozenset()
+        """Bots whose processes are kept there, as far as is known."""
         self.flying = 0
         """Orders that it has."""
         self.failures = 0
@@ -125,6 +127,10 @@ class Station:
             return False
         return all(name in troubles and troubles[name] is None for name in names)
 
+    @property
+    def free_threads(self) -> int:
+        return self.threads - self.flying
+
     def count(self, games: int) -> None:
         self.games += games
         self._paces.append((time.monotonic(), games))
@@ -148,5 +154,8 @@ def stricter(least: Level) -> Sequence[Level]:
 
 def names_in(order: Order) -> tuple[str, ...]:
     """Of the bots that an order has to start: not of those that are out."""
-    contestants = (order.contestant,) if isinstance(order, Call) else (order.first, order.second)
-    return tuple(each.bot.name for each in contestants if not each.out)
+    return tuple(each.bot.name for each in contestants_of(order) if not each.out)
+
+
+def contestants_of(order: Order) -> tuple[Contestant, ...]:
+    return (order.contestant,) if isinstance(order, Call) else (order.first, order.second)

@@ -114,7 +114,10 @@ class Envoy:
         self._came_at = self._hello_at = self._heard_at = time.monotonic()
 
     def _introduction(self, hello: HelloReceived) -> bytes:
-        """The bot's hello, in the name of the bot; the manifest counts before it."""
+        """The bot's hello, in the name of the bot; the manifest counts before it.
+
+        `stateless` is left out: it concerns whoever starts the bot, and the referee does not.
+        """
         bot = self._local.bot
         variants = hello.variants if bot.variants is None else bot.variants
         fields: dict[str, Any] = {

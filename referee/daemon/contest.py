@@ -105,10 +105,12 @@ class Contest:
     def widest(self) -> float:
         return self._ledger.widest()
 
-    def next_chunk(self, place: Place, absent: Collection[int] = ()) -> Chunk | None:
+    def next_chunk(
+        self, place: Place, absent: Collection[int] = (), at_hand: Collection[int] = ()
+    ) -> Chunk | None:
         if self.stopped or self.trouble is not None:
             return None
-        chunk = self._ledger.next_chunk(place, absent)
+        chunk = self._ledger.next_chunk(place, absent, at_hand)
         if chunk is not None:
             self._missing_since = None
         elif self._ledger.waits_for_bots:
@@ -116,13 +118,16 @@ class Contest:
         return chunk
 
     def keep(self, batch: Batch) -> Batch:
-        met = self._ledger.rows[batch.games[0].pairing]
-        self._tries.pop(met.id, None)
-        if any(self._players[number].connected for number in (met.first, met.second)):
-            self._not_come.pop(met.first, None)
-            self._not_come.pop(met.second, None)
-        self._is_new = True
-        return self._ledger.keep(batch)
+        kept = self._ledger.keep(batch)
+        if kept.games:
+            # A block whose games are kept already makes no progress when it is played again.
+            met = self._ledger.rows[batch.games[0].pairing]
+            self._tries.pop(met.id, None)
+            if any(self._players[number].connected for number in (met.first, met.second)):
+                self._not_come.pop(met.first, None)
+                self._not_come.pop(met.second, None)
+            self._is_new = True
+        return kept
 
     def give_back(self, chunk: int, *, begun: bool = False) -> None:
         self._ledger.give_back(chunk, begun=begun)

@@ -144,6 +144,8 @@ def _examine(request: Request, say: Any) -> Finding:
         return Rejected(told(report))
     if bot.variants is None and set(report.variants) < set(all_variants()):
         bot = replace(bot, variants=tuple(report.variants))
+    if bot.stateless is None and report.has_passed("stateless"):
+        bot = replace(bot, stateless=True)  # as its hello says
     return Passed(definition_of(bot, data), told(report), room)
 
 

@@ -127,6 +127,8 @@ def _plain(spec: Spec, season: str) -> Spec:
         build_time=spec.build_time,
         think=spec.think,
         at_once=spec.at_once,
+        restart=spec.restart,
+        block=spec.block,
         sandbox=spec.sandbox,
         limits=spec.limits,
         freeze=spec.freeze,

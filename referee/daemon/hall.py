@@ -13,7 +13,6 @@ import contextlib
 import fcntl
 import gc
 import os
-import resource
 import select
 import sys
 import time
@@ -34,6 +33,7 @@ from referee.arena.happenings import (
     Moved,
     Played,
 )
+from referee.bots.descriptors import raise_descriptor_limit
 from referee.daemon.doors import KeysAndTokens
 from referee.daemon.orders import (
     Admit,
@@ -293,7 +293,7 @@ def main() -> None:
     # What a variant's script prints must not end up between the reports.
     wire = Wire(os.dup(1))
     os.dup2(2, 1)
-    _take_descriptors()
+    raise_descriptor_limit()  # A guest is a descriptor.
     orders = Orders()
     waiting: list[HallOrder] = []
     while not waiting:
@@ -331,13 +331,6 @@ def _serve(process: HallProcess, orders: Orders, waiting: list[HallOrder] | None
         waiting = orders.read()
     # Whoever gave the orders is gone. Nothing to wait for.
     os._exit(0)
-
-
-def _take_descriptors() -> None:
-    """A guest is a descriptor: as many as the system gives."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with contextlib.suppress(OSError, ValueError):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 if __name__ == "__main__":

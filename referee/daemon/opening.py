@@ -92,7 +92,10 @@ class OpenSeason:
     def widest(self) -> float:
         return self.season.widest()
 
-    def next_chunk(self, place: Place, absent: Collection[int] = ()) -> Chunk | None:
+    def next_chunk(
+        self, place: Place, absent: Collection[int] = (), at_hand: Collection[int] = ()
+    ) -> Chunk | None:
+        """What tells most is played next, whoever is at hand."""
         if self.ending:
             return None
         chunk = self.season.next_chunk(self.manner, place, absent=absent)

@@ -182,6 +182,9 @@ class Reception:
         busy = {each.id for chunk in chunks for each in (chunk.first, chunk.second)}
         return busy | set(self._relays.absent())
 
+    at_hand = ()
+    """A bot in the hall is nobody's to keep."""
+
     def idle(self) -> list[Reception]:
         is_ready = self.opened is not None and not self._closing
         return [self] if is_ready and len(self._chunks) < MOST_CHUNKS else []

@@ -93,6 +93,9 @@ class Season:
         self._hidden_names = hidden_names
         self._chance = chance_root(store)
         self._texts = {name: text for text, name in variant_names(spec).items()}
+        self._hidden = {
+            name for name, text in self._texts.items() if find_variant(text).hidden_chance
+        }
         self._choices = {name: Choices() for name in self._texts}
         self._turn = deque(self._texts)
         self._pairings: dict[tuple[str, int, int], int] = {}
@@ -202,14 +205,14 @@ class Season:
         if self._hidden_names is not None:
             games = [truly_named(game, self.bots) for game in games]
         faults = [fault for fault in batch.faults if fault.number not in forfeited]
-        self._store.add_games(games, faults)
+        self._store.add_games(games, faults, batch.times)
         variant = self.rows[flight.pairing].variant
         for game in games:
             flight.numbers.discard(game.number)
             self.played += 1
             if game.points is not None and game.ending not in UNRATED:
                 self._choices[variant].count(game.first, game.second, game.points, 1)
-        return Batch(batch.chunk, games, faults)
+        return Batch(batch.chunk, games, faults, batch.times)
 
     def give_back(self, chunk: int, *, begun: bool = False) -> None:
         """A chunk has ended, however it did; `begun` says that some of it may have been begun."""
@@ -277,7 +280,7 @@ class Season:
 
     def _is_hidden(self, row: PairingRow) -> bool:
         """Whether a game that was begun must not be dealt again: bots would know the hands."""
-        return find_variant(self._texts[row.variant]).hidden_chance
+        return row.variant in self._hidden
 
     def _know(self, row: PairingRow) -> None:
         self.rows[row.id] = row

@@ -23,7 +23,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import socket
 import struct
 from collections import Counter, OrderedDict
 from collections.abc import Callable
@@ -35,7 +34,7 @@ from zmq.backend import Socket as Bare
 
 from referee.links.doorkeeper import Doorkeeper
 from referee.links.strangers import MOST_OF_ONE, SILENT_S, Strangers, hang_up, inode_of
-from referee.links.tcp import bytes_received, copy_of
+from referee.links.tcp import bytes_received, copy_of, shut
 from referee.mistake import Mistake
 
 LARGEST_MESSAGE = 128 * 1024
@@ -216,7 +215,7 @@ class Router:
                 most = UNHEARD_STRANGER_BYTES if fd in self._strangers else UNHEARD_BYTES
                 if bytes_received(line) - heard > most:
                     self.refused[HOARDED] += 1
-                    line.shutdown(socket.SHUT_RDWR)
+                    shut(line)
 
     def cut(self, peer: bytes) -> None:
         """Hang up on a peer. ZeroMQ has no way to do it, so its socket is shut from outside."""
@@ -285,6 +284,9 @@ class Router:
             parts.append(Bare.recv(self._socket, _NOW))
 
     def _welcome(self, peer: bytes, user: str, fd: int, address: str) -> Connection:
+        # The monitor tells of a connection before its first message, and may have told of its end.
+        # Its descriptor can be anything by now.
+        is_there = fd in self._heard
         for stale in (self._connections.get(peer), self._by_fd.get(fd)):
             if stale is not None:
                 self._forget(stale)
@@ -292,9 +294,10 @@ class Router:
         inode = inode_of(fd)
         connection = Connection(self._last_number, peer, user, fd, inode or 0, address)
         self._connections[peer] = self._by_fd[fd] = connection
-        self._heard.setdefault(fd, 0)
         self._strangers.heard(fd)
-        if inode is None:
+        if is_there and inode is not None:
+            self._heard.setdefault(fd, 0)
+        else:
             self._forget(connection)
         return connection
 

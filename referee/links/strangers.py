@@ -10,14 +10,13 @@ from __future__ import annotations
 import contextlib
 import os
 import resource
-import socket
 import time
 from collections import Counter
 from collections.abc import Callable
 
 from msgspec import Struct
 
-from referee.links.tcp import copy_of
+from referee.links.tcp import copy_of, shut
 
 SILENT_S = 60.0
 """From the beginning of a connection to its first message."""
@@ -97,7 +96,7 @@ def hang_up(fd: int, inode: int) -> None:
     """Shut a socket, if it is still this one: descriptors come again."""
     with contextlib.suppress(OSError), copy_of(fd) as line:
         if os.fstat(line.fileno()).st_ino == inode:
-            line.shutdown(socket.SHUT_RDWR)
+            shut(line)
 
 
 def inode_of(fd: int) -> int | None:

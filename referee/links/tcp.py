@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 _BYTES_RECEIVED = struct.Struct("=128xQ")
 """Where Linux keeps that in TCP_INFO."""
+_NO_LINGERING = struct.pack("ii", 1, 0)
 
 
 @contextlib.contextmanager
@@ -19,6 +20,16 @@ def copy_of(fd: int) -> Iterator[socket.socket]:
     OSError."""
     with socket.socket(fileno=os.dup(fd)) as line:
         yield line
+
+
+def shut(line: socket.socket) -> None:
+    """End a connection that libzmq holds. libzmq notices and closes it. Raises OSError.
+
+    That close resets the connection. Any other would leave half of it open for a minute, where one
+    side has no room for what the other one sends.
+    """
+    line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGERING)
+    line.shutdown(socket.SHUT_RDWR)
 
 
 def bytes_received(line: socket.socket) -> int:

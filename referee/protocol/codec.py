@@ -81,11 +81,15 @@ def decode_plain_message(data: bytes) -> MoveReceived | None:
     return None
 
 
+_USUAL_PONGS = (b'{"type":"pong"}', b'{"type": "pong"}')
+"""As encoders write it; a bot that is kept from pairing to pairing says it after each."""
 BotMessage = HelloReceived | MoveReceived | OddMoveReceived | ResignReceived | PongReceived
 
 
 def decode_line(line: bytes) -> tuple[str, BotMessage]:
     """One line of a bot as (type, message). Raises Garbled."""
+    if line in _USUAL_PONGS:
+        return "pong", PongReceived()
     return decode_fields(read_object(line))
 
 
@@ -140,6 +144,9 @@ def _hello(fields: dict[str, Any]) -> HelloReceived:
         not isinstance(variants, list) or not all(isinstance(name, str) for name in variants)
     ):
         raise Garbled("variants must be a list of names")
+    stateless = fields.get("stateless")
+    if stateless is not None and type(stateless) is not bool:
+        raise Garbled(f"stateless is {_short(stateless)} where true or false is due")
     return HelloReceived(
         protocol=protocol,
         name=_text(fields, "name"),
@@ -148,6 +155,7 @@ def _hello(fields: dict[str, Any]) -> HelloReceived:
         author=_text(fields, "author"),
         variants=None if variants is None else tuple(variants),
         games_at_once=at_once,
+        stateless=bool(stateless),
     )
 
 

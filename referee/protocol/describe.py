@@ -101,6 +101,8 @@ FIELDS_FROM_BOT: Mapping[str, Mapping[str, str]] = {
         "author": "who wrote it",
         "variants": "names of the variants that it plays; null is all of them",
         "games_at_once": "how many games it can play at once, 1 to 10000",
+        "stateless": "whether it keeps nothing from game to game, so that one process may play "
+        "many pairings",
     },
     "move": {
         "type": "an answer without a type is a move",

@@ -14,12 +14,10 @@ from referee.protocol.codec import Garbled, decode_line, excerpt
 from referee.protocol.messages import (
     FLOOD_BYTES,
     PROTOCOL,
-    Bye,
     Event,
     Hello,
     HelloReceived,
     Misbehaved,
-    Ping,
     ToBot,
 )
 from referee.protocol.packed import decode_packed
@@ -56,15 +54,6 @@ class FramedSession(Session):
         self._version = version
         return GREETING
 
-    def bye(self) -> bytes:
-        self._send("bye")
-        return self.pack([Bye()])
-
-    def ping(self) -> bytes:
-        assert not self._asked, "a ping during the bot's turn"
-        self._send("ping")
-        return self.pack([Ping()])
-
     # What the bot says.
 
     def receive(self, data: bytes) -> Sequence[Event]:
@@ -89,6 +78,10 @@ class FramedSession(Session):
             peer.reply.clear()
             self.reply(reply)
         return events
+
+    @property
+    def is_settled(self) -> bool:
+        return super().is_settled and not self._peer.is_midway
 
     def unfinished(self) -> str:
         """What came of a message that was not complete, cut and escaped."""

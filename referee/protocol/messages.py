@@ -113,6 +113,7 @@ class HelloReceived(Struct, frozen=True):
     author: str | None = None
     variants: tuple[str, ...] | None = None
     games_at_once: int = 1
+    stateless: bool = False
 
 
 class MoveReceived(Struct, frozen=True, gc=False):

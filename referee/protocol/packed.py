@@ -77,6 +77,7 @@ def read_packed(message: bytes) -> dict[str, Any]:
     except (msgpack.UnpackException, ValueError, OverflowError):
         raise Garbled("not MessagePack: it ends too early or holds an unknown code") from None
     fields: dict[str, Any] = value
+    _check_nesting(fields)  # First, so that the recursion has an end.
     _check(fields)
     return fields
 
@@ -92,21 +93,27 @@ def _fields(pairs: list[tuple[object, Any]]) -> dict[str, Any]:
     return fields
 
 
-def _check(top: dict[str, Any]) -> None:
-    """Look at every value, level by level: a recursion could be led too deep."""
+def _check_nesting(top: dict[str, Any]) -> None:
     level: list[Any] = [top]
     for _ in range(NESTING_LIMIT):
-        inner: list[Any] = []
-        for value in level:
-            for each in value.values() if type(value) is dict else value:
-                if type(each) is dict or type(each) is list:
-                    inner.append(each)
-                else:
-                    _check_scalar(each)
-        if not inner:
+        level = [
+            each
+            for value in level
+            for each in (value.values() if type(value) is dict else value)
+            if type(each) is dict or type(each) is list
+        ]
+        if not level:
             return
-        level = inner
     raise Garbled(f"nested deeper than {NESTING_LIMIT} levels")
+
+
+def _check(value: Any) -> None:
+    """Look at every value in the order of the message, as in JSON: the first fault is told."""
+    if type(value) is dict or type(value) is list:
+        for each in value.values() if type(value) is dict else value:
+            _check(each)
+    else:
+        _check_scalar(value)
 
 
 def _check_scalar(value: object) -> None:

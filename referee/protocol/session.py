@@ -12,6 +12,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 
+from msgspec.structs import replace
+
 from referee.protocol.codec import (
     STDOUT_HINT,
     BotMessage,
@@ -35,6 +37,7 @@ from referee.protocol.messages import (
     Misbehaved,
     MoveReceived,
     OddMoveReceived,
+    Over,
     Ping,
     PongReceived,
     ResignReceived,
@@ -92,6 +95,7 @@ class Session:
         "_flood_bytes",
         "_heard",
         "_last_id",
+        "_pinged",
         "_quick_bytes",
         "_stale",
         "_tail",
@@ -114,6 +118,8 @@ class Session:
         self._last_id = 0
         self._heard = 0
         self._stale = 0
+        self._pinged = False
+        """Whether a pong is due."""
 
     # What the referee says.
 
@@ -126,14 +132,24 @@ class Session:
 
     def bye(self) -> bytes:
         self._send("bye")
-        return encode([Bye()])
+        return self.pack([Bye()])
 
     def ping(self) -> bytes:
         assert not self._asked, "a ping during the bot's turn"
         self._send("ping")
         # Its answer is asked for: on a link that is idle for days, pongs must not become a flood.
         self._heard = self._stale = 0
-        return encode([Ping()])
+        self._pinged = True
+        return self.pack([Ping()])
+
+    def pack_what_can_be(self, messages: Sequence[ToBot]) -> bytes:
+        """The same without events into which a variant's script has put something that the encoding
+        does not know. For what follows a game."""
+        try:
+            return self.pack(messages)
+        except Exception:
+            plain = [replace(each, events=[]) if type(each) is Over else each for each in messages]
+            return self.pack(plain)
 
     def frames(self, messages: Sequence[ToBot]) -> list[bytes]:
         """Each message by itself, in the encoding of the bot's hello."""
@@ -150,6 +166,11 @@ class Session:
         self._last_id += turns
         self._heard = 0
         return first
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether every turn was answered once and in time, and nothing else was said."""
+        return not (self._asked or self._tail or self.dropped or self._stale)
 
     def withdraw(self, turn_id: int) -> None:
         """The turn is over without an answer; one that still comes is dropped."""
@@ -285,7 +306,8 @@ class Session:
         if isinstance(message, MoveReceived | OddMoveReceived | ResignReceived):
             return self._answer(message, excerpt(line))
         if isinstance(message, PongReceived):
-            return self._count_stale(message)
+            asked, self._pinged = self._pinged, False
+            return message if asked else self._count_stale(message)
         return message
 
     def _answer(

@@ -62,6 +62,11 @@ class Peer:
         """Of heartbeats and the like, which are no messages."""
 
     @property
+    def is_midway(self) -> bool:
+        """Whether something has come that is not complete."""
+        return bool(self._tail)
+
+    @property
     def unfinished(self) -> bytes:
         """What has come of a message that is not complete."""
         if not self._ready or not self._tail:

@@ -17,18 +17,19 @@ import sys
 import traceback
 from collections.abc import Collection, Mapping
 from difflib import get_close_matches
-from importlib.metadata import EntryPoint, entry_points
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from referee.mistake import Mistake
 from referee.rules.options import BadOption, Option
+from referee.rules.packages import Claim, claims
 from referee.rules.variant import Variant
 
 AnyVariant = type[Variant[Any, Any]]
 
-GROUP = "referee.variants"
 BUNDLED = {
     "difference": "referee.rules.difference:Difference",
     "underdog": "referee.rules.underdog:Underdog",
@@ -55,12 +56,12 @@ def find_variant(name_or_path: str) -> AnyVariant:
             f"there is no variant {name_or_path!r}{hint}: the variants are {', '.join(table)}; "
             "a script is given by its path, for example ./my_game.py"
         )
-    return _load_entry(name_or_path, table[name_or_path])
+    return _load_claimed(name_or_path, table[name_or_path])
 
 
 def all_variants() -> dict[str, AnyVariant]:
     """Every variant that has a name: the bundled ones, then those of other packages, sorted."""
-    return {name: _load_entry(name, entries) for name, entries in _registered().items()}
+    return {name: _load_claimed(name, claimed) for name, claimed in _registered().items()}
 
 
 def build_variant(name_or_path: str, options: Mapping[str, object]) -> Variant[Any, Any]:
@@ -103,36 +104,44 @@ def _told(error: BaseException) -> str:
 # Names.
 
 
-def _registered() -> dict[str, list[EntryPoint]]:
+def known_names() -> list[str]:
+    """Every name that somebody claims: the bundled ones, then those of other packages, sorted."""
+    return list(_registered())
+
+
+def _registered() -> dict[str, list[Claim]]:
     """What claims each name; more than one claim is an error once that name is asked for."""
-    table = {name: [EntryPoint(name, value, GROUP)] for name, value in BUNDLED.items()}
-    for entry in sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value)):
-        table.setdefault(entry.name, []).append(entry)
+    table = {name: [_bundled(value)] for name, value in BUNDLED.items()}
+    for name, claim in claims():
+        table.setdefault(name, []).append(claim)
     return table
 
 
-def _load_entry(name: str, entries: list[EntryPoint]) -> AnyVariant:
-    if len(entries) > 1:
-        claims = " and ".join(_origin(entry) for entry in entries)
-        raise BadVariant(f"the name {name} is taken twice, by {claims}: remove one of them")
-    entry = entries[0]
+def _bundled(value: str) -> Claim:
+    module, _, name = value.partition(":")
+    return Claim(f"the bundled variant {value}", module, partial(_class_in, module, name))
+
+
+def _class_in(module: str, name: str) -> object:
+    return getattr(import_module(module), name)
+
+
+def _load_claimed(name: str, claimed: list[Claim]) -> AnyVariant:
+    if len(claimed) > 1:
+        origins = " and ".join(claim.origin for claim in claimed)
+        raise BadVariant(f"the name {name} is taken twice, by {origins}: remove one of them")
+    origin, module, load = claimed[0]
     try:
-        found = entry.load()
+        found = load()
     except Exception as error:
-        told = _blame(error, {_file_of_module(entry.module)}) or _told(error)
-        raise BadVariant(f"{_origin(entry)} cannot be loaded: {told}") from error
+        told = _blame(error, {_file_of_module(module)}) or _told(error)
+        raise BadVariant(f"{origin} cannot be loaded: {told}") from error
     if not (isinstance(found, type) and issubclass(found, Variant)):
-        raise BadVariant(f"{_origin(entry)} is {found!r}, which is no subclass of Variant")
+        raise BadVariant(f"{origin} is {found!r}, which is no subclass of Variant")
     _check_class(found, _file_of(found))
     if found.name != name:
-        raise BadVariant(f"{_origin(entry)} is registered as {name} and calls itself {found.name}")
+        raise BadVariant(f"{origin} is registered as {name} and calls itself {found.name}")
     return found
-
-
-def _origin(entry: EntryPoint) -> str:
-    if entry.dist is None:
-        return f"the bundled variant {entry.value}"
-    return f"the entry point {entry.value} of package {entry.dist.name}"
 
 
 # Scripts.
@@ -192,11 +201,11 @@ def _run_script(path: Path) -> ModuleType:
 
 def _check_name_is_free(variant: AnyVariant, path: Path) -> None:
     # A record keeps the name only, so a script under a taken name would be judged by other rules.
-    for entry in _registered().get(variant.name, []):
-        if path.resolve() != Path(_file_of_module(entry.module)).resolve():
+    for claim in _registered().get(variant.name, []):
+        if path.resolve() != Path(_file_of_module(claim.module)).resolve():
             raise BadVariant(
                 f"{path}, line {_line_of(variant)}: the name {variant.name} is taken "
-                f"by {_origin(entry)}: choose another"
+                f"by {claim.origin}: choose another"
             )
 
 

@@ -2,9 +2,10 @@
 
 Records of the same two bots are much alike, and one alone has little in it to be found alike. So
 the records of a pairing go into blocks, compressed together: block by block 128 numbers, 1 to 128,
-129 to 256 and so on, so that the block of a game is known by its number. A record comes in as a row
-of its own, which is cheap and safe, and a commit that completes the numbers of a block turns its
-rows into the block. What is left at the end of a pairing is a shorter block.
+129 to 256 and so on, so that the block of a game is known by its number. A block whose records all
+come between two commits is written as soon as the last of them is there. A commit writes the others
+as rows of their own, and turns rows into a block where they complete it. What is left at the end of
+a pairing is a shorter block.
 
 A record may be loose and its neighbours in the block of its numbers: if it came late, or if the
 pairing was given more games. Whoever reads looks in both places; nothing is in both.
@@ -14,14 +15,15 @@ from __future__ import annotations
 
 import heapq
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
 from typing import Any
 
 import msgspec
 
 from referee.store.engine import Database
-from referee.store.rows import PairingRow, game_id
+from referee.store.rows import GameRow, PairingRow, game_id
 
 SIZE = 128
 LEAST = 8
@@ -29,6 +31,8 @@ LEAST = 8
 MOST_BYTES = 64 * 1024 * 1024
 """Of the records of a block. Larger ones stay loose; a block that claims to hold more is damaged,
 whoever made it: it would have to be unpacked into memory as a whole."""
+HELD_BYTES = 16 * 1024 * 1024
+"""Of records that wait in memory for their block to be whole, or for the commit."""
 OVERHEAD = 32
 """More bytes than the place of a record and its length take."""
 LEVEL = 3
@@ -138,6 +142,69 @@ def _key(record: Sequence[Any]) -> int:
 # Writing.
 
 
+class Waiting:
+    """Records that were added since the last commit and are not in the database yet, by block."""
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """They are in the database, or not to be."""
+        self._blocks: defaultdict[int, list[tuple[int, bytes]]] = defaultdict(list)
+        self._whole: list[int] = []
+        self._bytes = 0
+
+    def __bool__(self) -> bool:
+        return bool(self._blocks)
+
+    def add(self, games: Iterable[GameRow]) -> bool:
+        """Take records in; True if some are to be written now."""
+        for game in games:
+            key, body = game[0] << 32 | game[1], game[9]
+            block = block_of(key)
+            records = self._blocks[block]
+            records.append((key, body))
+            self._bytes += len(body)
+            if len(records) == SIZE:
+                self._whole.append(block)
+        return bool(self._whole) or self._bytes > HELD_BYTES
+
+    def write_some(self, database: Database, ask: Ask, pairings: Mapping[int, PairingRow]) -> None:
+        """The blocks that are whole; everything, if it is too much to be held."""
+        if self._bytes > HELD_BYTES:
+            self.write(database, ask, pairings)
+            return
+        for block in self._whole:
+            records = sorted(self._blocks.pop(block))
+            self._bytes -= sum(len(body) for _, body in records)
+            database.execute(_SET_BLOCK, _row(block, records))
+        self._whole = []
+
+    def write(self, database: Database, ask: Ask, pairings: Mapping[int, PairingRow]) -> None:
+        """Everything. What is a block by itself goes there at once, the rest by way of rows."""
+        loose: list[int] = []
+        for block, records in sorted(self._blocks.items()):
+            whole = len(records) == expected(block, pairings[block >> 32]) >= LEAST
+            if whole and is_small(records):
+                database.execute(_SET_BLOCK, _row(block, sorted(records)))
+            else:
+                loose.append(block)
+        database.insert("record", [each for block in loose for each in self._blocks[block]])
+        for block in loose:
+            seal(database, ask, block, pairings[block >> 32])
+        self.forget()
+
+
+def is_small(records: Iterable[tuple[int, bytes]]) -> bool:
+    """Whether they may go into one block."""
+    return sum(len(body) + OVERHEAD for _, body in records) <= MOST_BYTES
+
+
+def expected(block: int, pairing: PairingRow) -> int:
+    """How many games of a block there are to be."""
+    return min(SIZE, game_id(pairing.id, pairing.games) - block + 1)
+
+
 def seal(database: Database, ask: Ask, block: int, pairing: PairingRow) -> None:
     """Turn the loose records of these numbers into a block, if none of them is to come any more.
 
@@ -146,13 +213,13 @@ def seal(database: Database, ask: Ask, block: int, pairing: PairingRow) -> None:
     """
     ((loose, held),) = ask(_HELD, (block, block + SIZE - 1, block), 1)
     held = held or 0
-    left = game_id(pairing.id, pairing.games) - block + 1
+    left = expected(block, pairing)
     whole = loose + held >= SIZE
     complete = 0 < left < SIZE and loose + held >= left and loose >= max(LEAST, held)
     if not loose or not (whole or complete):
         return
     kept = [(key, body) for key, body, _ in between(ask, block, block + SIZE - 1, SIZE + 1)]
-    if sum(len(body) + OVERHEAD for _, body in kept) > MOST_BYTES:
+    if not is_small(kept):
         return
     database.execute(_SET_BLOCK, _row(block, kept))
     database.execute(_DROP_LOOSE, (block, block + SIZE - 1))

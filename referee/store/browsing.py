@@ -74,7 +74,8 @@ def met_by(store: Store, bots: Iterable[int], variant: str | None) -> dict[tuple
 
 def last_numbers(store: Store) -> dict[int, int]:
     """The highest number of a game in each pairing that has any."""
-    last = {row: max(loose or 0, packed or 0) for row, loose, packed in store._rows(_LAST)}
+    with store._sound():
+        last = {row: max(loose or 0, packed or 0) for row, loose, packed in store._rows(_LAST)}
     return {pairing: key & 0xFFFFFFFF for pairing, key in last.items() if key}
 
 

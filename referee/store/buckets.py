@@ -7,8 +7,16 @@ bucket is within 1/64 of any time in it. Buckets go on without a gap: 63 is 63 Â
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import chain, compress
+
+import msgspec
+from msgspec import MsgspecError, Struct
+
+from referee.record import Record
+from referee.store.rows import GameRow, TimesRow
 
 
 def bucket_of(us: int) -> int:
@@ -27,31 +35,35 @@ def value_of(bucket: int) -> int:
     return ((bucket - octave * 32) << octave) + (1 << octave >> 1)
 
 
-_QUICK = [bucket_of(us).to_bytes(2, "little") for us in range(4096)]
-"""Most moves of quick bots: looked up, for workers pack thousands of games a second."""
-_IN_TURN = [0, 1] * 500
+class Spent(Struct):
+    """Of a record, what the times of its moves are counted from."""
+
+    moves: list[tuple[int, int | str]]
+    spent_us: list[int]
 
 
-def pack(times_us: Iterable[int]) -> bytes:
-    """The buckets of some times, two bytes each, the low byte first."""
-    return b"".join(_packed(times_us))
+def count_times(
+    pairing: int, bots: tuple[int, int], records: Sequence[Spent | Record]
+) -> Iterator[TimesRow]:
+    """The times of the moves in some games of a pairing with the same seating."""
+    seats = [seat for record in records for seat, _ in record.moves]
+    spent_us = list(chain.from_iterable([record.spent_us for record in records]))
+    # Times are counted before they are put into buckets: most of them are alike.
+    second = Counter(compress(spent_us, seats))
+    for bot, counts in zip(bots, (Counter(spent_us) - second, second), strict=True):
+        moves: dict[int, int] = {}
+        for us, times in counts.items():
+            bucket = bucket_of(us)
+            moves[bucket] = moves.get(bucket, 0) + times
+        yield TimesRow(pairing, bot, moves)
 
 
-def pack_by_seat(seats: Sequence[int], times_us: Sequence[int]) -> tuple[bytes, bytes]:
-    """The packed times of seat 0 and of seat 1, from the seat and the time of each move."""
-    packed = _packed(times_us)
-    if seats == _IN_TURN[: len(seats)]:
-        # Both play at once, or in turn from seat 0: no need to look at every move.
-        return b"".join(packed[0::2]), b"".join(packed[1::2])
-    first = [each for seat, each in zip(seats, packed, strict=True) if seat == 0]
-    second = [each for seat, each in zip(seats, packed, strict=True) if seat == 1]
-    return b"".join(first), b"".join(second)
+def times_of(games: Iterable[GameRow]) -> Iterator[TimesRow]:
+    """The times of the moves of these games, read from their records."""
+    for game in games:
+        # Of what is no record, nothing is known.
+        with suppress(MsgspecError):
+            yield from count_times(game.pairing, (game.first, game.second), [_read(game.record)])
 
 
-def _packed(times_us: Iterable[int]) -> list[bytes]:
-    return [_QUICK[us] if us < 4096 else bucket_of(us).to_bytes(2, "little") for us in times_us]
-
-
-def unpack(packed: bytes) -> tuple[int, ...]:
-    """The buckets again."""
-    return struct.unpack(f"<{len(packed) // 2}H", packed)
+_read = msgspec.msgpack.Decoder(Spent).decode

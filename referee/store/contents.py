@@ -1,8 +1,8 @@
 """What is in a tournament's database, for whoever reads it.
 
 Questions are asked a few thousand rows at a time: a table of a hundred million games is never in
-memory. What was summed up of new games and is not yet written (sums.py) is written first where a
-question is about it, so that whoever writes sees what was added.
+memory. Sums of new games (sums.py) and records that wait for their block (blocks.py) are written
+first where a question is about them, so that whoever writes sees what was added.
 """
 
 from __future__ import annotations
@@ -47,6 +47,9 @@ class Contents:
 
     def _sum_up(self) -> None:
         """Write what was summed up of games that were added; a reader has added none."""
+
+    def _write_records(self) -> None:
+        """Write the records of games that were added; a reader has added none."""
 
     def value(self, key: str) -> str | None:
         row = self._first("SELECT text FROM value WHERE key = ?", (key,))
@@ -158,6 +161,7 @@ class Contents:
     @contextmanager
     def _sound(self) -> Iterator[None]:
         """Records are read, and a block of them may be damaged."""
+        self._write_records()
         try:
             yield
         except blocks.BadBlock as error:

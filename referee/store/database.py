@@ -19,6 +19,7 @@ import msgspec
 from msgspec.structs import astuple, replace
 
 from referee.store import blocks
+from referee.store.buckets import times_of
 from referee.store.contents import DROPPED, Contents
 from referee.store.engine import SET_BOT, SET_VALUE, Database, Place
 from referee.store.lock import Lock
@@ -40,6 +41,7 @@ from referee.store.rows import (
     GameRow,
     PairingRow,
     RulingRow,
+    TimesRow,
     game_id,
 )
 from referee.store.sums import Sums
@@ -71,8 +73,8 @@ class Store(Contents):
         self._pairings: dict[int, PairingRow] = {}
         self._sums = Sums()
         """Of games that were added since the last commit; not yet in the database."""
-        self._touched: set[int] = set()
-        """Blocks that were given records since the last commit."""
+        self._waiting = blocks.Waiting()
+        """Records that were added since the last commit, as far as they are not yet written."""
         self._moved: Address | None = None
         """Where the database is, if its folder does not say so yet."""
 
@@ -179,18 +181,25 @@ class Store(Contents):
         if pairing in self._pairings:
             self._pairings[pairing] = replace(self._pairings[pairing], games=games)
 
-    def add_games(self, games: Iterable[GameRow], faults: Iterable[FaultRow] = ()) -> int:
+    def add_games(
+        self,
+        games: Iterable[GameRow],
+        faults: Iterable[FaultRow] = (),
+        times: Iterable[TimesRow] | None = None,
+    ) -> int:
         """Add finished games and their faults; how many of the games were new.
 
         The first of two games with the same pairing and number stays; the second, its faults and
-        its times are passed over. The pairing has to be there.
+        its times are passed over. The pairing has to be there. `times` are those of all moves of
+        these games; None: they are read from the records, which takes longer.
         """
         rows, told = list(games), list(faults)
         try:
-            return self._add(rows, told)
+            return self._add(rows, told, times_of(rows) if times is None else times)
         except self._database.IntegrityError:
             # Hardly ever. If it is not for a repeat, the error comes again and is a bug.
-            return self._add(self._not_there(rows), told)
+            new = self._not_there(rows)
+            return self._add(new, told, times_of(new))
 
     def add_ruling(self, ruling: RulingRow) -> None:
         """Decide on a game that is there; an earlier ruling on it is replaced."""
@@ -207,6 +216,7 @@ class Store(Contents):
     def drop_records(self, keys: Sequence[tuple[int, str]]) -> None:
         """Let the records of these games go, by key and time; their results stay. What went is
         added to what `dropped` tells."""
+        self._write_records()
         with self._addition():
             blocks.drop(self._database, self._rows, [key for key, _ in keys])
             before = self.dropped() or Dropped(0, "")
@@ -218,26 +228,27 @@ class Store(Contents):
         """Make all that was added safe. Raises StoreFull where the disk does not take it."""
         self._must_write()
         self._sum_up()
-        self._seal()
+        self._write_records()
         if self._database.in_transaction:
             with self._explained():
                 self._database.commit()
 
-    def _add(self, games: list[GameRow], faults: list[FaultRow]) -> int:
-        """Add games none of which is there, and those of the faults that are theirs."""
+    def _add(self, games: list[GameRow], faults: list[FaultRow], times: Iterable[TimesRow]) -> int:
+        """Add games none of which is there, their times, and those of the faults that are
+        theirs."""
         with self._addition():
             self._must_be_paired(games)
             played = [game[:9] for game in games]
             self._database.insert("game", played)
-            records = [(game[0] << 32 | game[1], game[9]) for game in games]
-            self._database.insert("record", records)
             theirs: list[FaultRow] = []
             if faults:
                 new = {game[:2] for game in games}
                 theirs = [row for row in faults if row[:2] in new]
                 self._database.insert("fault", theirs)
-        self._sums.add(games, played, theirs, self._pairings)
-        self._touched.update(blocks.block_of(key) for key, _ in records)
+        self._sums.add(played, theirs, times, self._pairings)
+        if self._waiting.add(games):
+            with self._addition():
+                self._waiting.write_some(self._database, self._rows, self._pairings)
         return len(games)
 
     def _not_there(self, games: list[GameRow]) -> list[GameRow]:
@@ -253,10 +264,10 @@ class Store(Contents):
         if not {game[0] for game in games} <= self._pairings.keys():
             self._pairings = {pairing.id: pairing for pairing in self.pairings()}
         try:
-            for game in games:
-                row = self._pairings[game[0]]
-                if not (game[3] in (row.first, row.second) and game[4] in (row.first, row.second)):
-                    raise KeyError(game[3:5])
+            for pairing, *seats in {(game[0], game[3], game[4]) for game in games}:
+                row = self._pairings[pairing]
+                if not {row.first, row.second}.issuperset(seats):
+                    raise KeyError(seats)
         except KeyError as error:
             raise ValueError(f"no such pairing, or no such bot in it: {error}") from None
 
@@ -266,13 +277,11 @@ class Store(Contents):
             with self._addition():
                 self._sums.write(self._database, self._pairings)
 
-    def _seal(self) -> None:
-        """Compress the records of which no neighbour is to come, in their transaction."""
-        if self._touched:
+    def _write_records(self) -> None:
+        """Write the records that were added and are not written yet, into their transaction."""
+        if self._waiting:
             with self._addition():
-                for block in sorted(self._touched):
-                    blocks.seal(self._database, self._rows, block, self._pairings[block >> 32])
-            self._touched = set()
+                self._waiting.write(self._database, self._rows, self._pairings)
 
     # How errors leave.
 
@@ -306,7 +315,7 @@ class Store(Contents):
 
     def _roll_back(self) -> None:
         self._sums.forget()
-        self._touched = set()
+        self._waiting.forget()
         self._pairings = {}
         # Where even this fails, the next to open the database finds it as it was committed.
         with suppress(self._database.Error):

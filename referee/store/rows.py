@@ -83,8 +83,6 @@ class GameRow(NamedTuple):
     """64 bits, signed: equal games have equal digests."""
     record: bytes
     """MessagePack."""
-    times: tuple[bytes, bytes] = (b"", b"")
-    """The time buckets of the moves of either seat, as `buckets.pack` makes them."""
 
 
 class FaultRow(NamedTuple):
@@ -97,6 +95,15 @@ class FaultRow(NamedTuple):
     code: str
     turn: int
     detail: str
+
+
+class TimesRow(NamedTuple):
+    """How long moves of a bot took, in some games of a pairing."""
+
+    pairing: int
+    bot: int
+    moves: dict[int, int]
+    """How many took a time of each bucket (buckets.py)."""
 
 
 class RulingRow(NamedTuple):

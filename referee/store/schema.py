@@ -2,8 +2,8 @@
 
 A game's key is its pairing and its number in one integer, which is the row id of the table: a game
 that comes twice cannot be held twice, and the games of a pairing lie side by side. Records are most
-of the bytes and few of the questions, so they have a table of their own, with the same key, and go
-from there into blocks (blocks.py). That the bots of a game are those of its pairing is checked by
+of the bytes and few of the questions, so they have tables of their own: one with the same key, and
+one of blocks (blocks.py). That the bots of a game are those of its pairing is checked by
 the store, for a batch at once: two foreign keys would cost every game half a microsecond. What
 tables are made of is counted while games come in (tally.py), so that no table has to read them all.
 

@@ -7,14 +7,13 @@ so that they count exactly the games that are there.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from referee.store import tally
-from referee.store.buckets import unpack
 from referee.store.engine import Database
-from referee.store.rows import FaultRow, GameRow, PairingRow
-from referee.store.tally import PairKey, Played
+from referee.store.rows import FaultRow, PairingRow, TimesRow
+from referee.store.tally import Played
 
 _ADD_TIME = """INSERT INTO time VALUES (?, ?, ?, ?)
     ON CONFLICT (variant, bot, bucket) DO UPDATE SET moves = time.moves + excluded.moves"""
@@ -33,8 +32,8 @@ class Sums:
         """Nothing of it is in the database any more."""
         self._games: list[Played] = []
         self._faults: list[FaultRow] = []
-        self._spent: dict[tuple[str, int], list[bytes]] = {}
-        """Packed times by variant and bot."""
+        self._times: dict[tuple[str, int], dict[int, int]] = {}
+        """Moves by variant and bot, and by bucket."""
         self._meetings: dict[tuple[str, int, int], int] = {}
         self._known = 0
 
@@ -43,22 +42,18 @@ class Sums:
 
     def add(
         self,
-        games: Sequence[GameRow],
         played: Iterable[Played],
         faults: Iterable[FaultRow],
+        times: Iterable[TimesRow],
         pairings: Mapping[int, PairingRow],
     ) -> None:
-        """Games that are new in the database, with and without their records."""
+        """Games that are new in the database, their faults and the times of their moves."""
         self._games += played
         self._faults += faults
-        for pairing in {game[0] for game in games}:
-            row = pairings[pairing]
-            for bot in (row.first, row.second):
-                self._spent.setdefault((row.variant, bot), [])
-        for game in games:
-            variant, (first, second) = pairings[game[0]].variant, game[10]
-            self._spent[variant, game[3]].append(first)
-            self._spent[variant, game[4]].append(second)
+        for pairing, bot, moves in times:
+            counts = self._times.setdefault((pairings[pairing].variant, bot), {})
+            for bucket, more in moves.items():
+                counts[bucket] = counts.get(bucket, 0) + more
 
     def write(self, database: Database, pairings: Mapping[int, PairingRow]) -> None:
         """Into the transaction that the games are in."""
@@ -66,12 +61,13 @@ class Sums:
             _ADD_TIME,
             [
                 (variant, bot, bucket, moves)
-                for (variant, bot), packed in self._spent.items()
-                for bucket, moves in Counter(unpack(b"".join(packed))).items()
+                for (variant, bot), counts in self._times.items()
+                for bucket, moves in counts.items()
             ],
         )
-        there = self._already_there(database, pairings)
-        change = tally.change_by(self._games, self._faults, pairings, there)
+        change = tally.change_by(
+            self._games, self._faults, pairings, lambda keys: _found(database, keys)
+        )
         for pairing, digests in change.digests.items():
             place = tally.COLUMNS.index("different")
             met = self._first_meeting(pairings, pairing)
@@ -80,24 +76,7 @@ class Sums:
             tally.ADD_TALLY, [(pairing, *each) for pairing, each in change.tallies.items()]
         )
         database.executemany(tally.ADD_BLAME, change.blame)
-        self._games, self._faults, self._spent = [], [], {}
-
-    def _already_there(
-        self, database: Database, pairings: Mapping[int, PairingRow]
-    ) -> dict[PairKey, int]:
-        """The kinds of pairs of which one game is new and the other one is not."""
-        partners = tally.partner_keys(tally.halves(self._games, pairings))
-        keys = list(partners)
-        found: dict[PairKey, int] = {}
-        for start in range(0, len(keys), _AT_ONCE):
-            some = keys[start : start + _AT_ONCE]
-            marks = ", ".join("?" * len(some))
-            for game in database.execute(f"{_GAMES} IN ({marks})", some):
-                row = pairings[game[0]]
-                kind, pair = tally.kind_of(game, row), tally.pair_of(game, row)
-                if kind and pair:
-                    found[game[0], pair] = kind
-        return found
+        self._games, self._faults, self._times = [], [], {}
 
     def _first_meeting(self, pairings: Mapping[int, PairingRow], pairing: int) -> int:
         """The first pairing in which its two bots met in its variant: they are numbered in turn."""
@@ -107,6 +86,13 @@ class Sums:
                 self._meetings.setdefault(meeting(pairings[each]), each)
             self._known = len(pairings)
         return self._meetings[meeting(pairings[pairing])]
+
+
+def _found(database: Database, keys: Sequence[int]) -> Iterator[Sequence[Any]]:
+    """The games with these keys that are there: those of a pair whose other game is new."""
+    for start in range(0, len(keys), _AT_ONCE):
+        some = keys[start : start + _AT_ONCE]
+        yield from database.execute(f"{_GAMES} IN ({', '.join('?' * len(some))})", some)
 
 
 def meeting(pairing: PairingRow) -> tuple[str, int, int]:

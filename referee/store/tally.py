@@ -13,8 +13,8 @@ first bot has seat 0 in the odd one. Any other game is a pair by itself.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 from referee.store.rows import FaultRow, PairingRow, game_id
 from referee.verdict import PRECEDENCE, UNRATED, Ending
@@ -68,7 +68,7 @@ ADD_BLAME = """INSERT INTO blame VALUES (?, ?, ?, ?)
     ON CONFLICT (variant, bot, code) DO UPDATE SET faults = blame.faults + excluded.faults"""
 
 Played: TypeAlias = tuple[int, int, int, int, int, int | None, str, int, int]
-"""A GameRow without its record and times."""
+"""A GameRow without its record."""
 Tally: TypeAlias = tuple[int, ...]
 """A pairing, and its COLUMNS."""
 PairKey: TypeAlias = tuple[int, int]
@@ -104,22 +104,17 @@ class Change(NamedTuple):
     blame: list[BlameRow]
 
 
-def kind_of(game: Sequence[object], pairing: PairingRow) -> int:
-    """The kind of a pair in which this is the only game; 0 for one that is not rated."""
-    first, points, ending = game[3], game[5], game[6]
-    if points is None or ending in _UNRATED:
-        return 0
-    assert isinstance(points, int)
-    return (1 + points) << 2 if first == pairing.first else 3 - points
-
-
-def pair_of(game: Sequence[object], pairing: PairingRow) -> int:
-    """The number of the pair that the schedule put this game in; 0 for a pair by itself."""
-    number, pair, first = game[1], game[2], game[3]
-    assert isinstance(number, int)
-    even = number % 2 == 0
-    scheduled = pair == (number + 1) // 2 and (first != pairing.first) == even
-    return (number + 1) // 2 if scheduled else 0
+def placed(game: Sequence[Any], pairing: PairingRow) -> tuple[int, int]:
+    """The pair that the schedule put this game in, 0 for one by itself, and the kind of a pair in
+    which this is the only game, 0 if it is not rated."""
+    number, first, points = game[1], game[3], game[5]
+    in_seat_0 = first == pairing.first
+    pair = (number + 1) >> 1
+    if pair != game[2] or in_seat_0 != number & 1:
+        pair = 0
+    if points is None or game[6] in _UNRATED:
+        return pair, 0
+    return pair, (1 + points) << 2 if in_seat_0 else 3 - points
 
 
 def results(tally: Tally, pairing: PairingRow) -> Iterator[Alike]:
@@ -132,49 +127,34 @@ def results(tally: Tally, pairing: PairingRow) -> Iterator[Alike]:
             yield Alike(pairing.second, pairing.first, 2 - in_seat_1, pairs)
 
 
-def halves(games: Iterable[Played], pairings: Mapping[int, PairingRow]) -> dict[PairKey, int]:
-    """The pairs of which one game is among these and rated, and the number of the other game."""
-    found: dict[PairKey, int] = {}
-    for game in games:
-        row = pairings[game[0]]
-        pair = pair_of(game, row)
-        if pair and kind_of(game, row):
-            key = (game[0], pair)
-            if key in found:
-                del found[key]
-            else:
-                found[key] = game[1] + 1 if game[1] % 2 else game[1] - 1
-    return found
-
-
 def change_by(
     games: Sequence[Played],
     faults: Iterable[FaultRow],
     pairings: Mapping[int, PairingRow],
-    there: Mapping[PairKey, int],
+    find: Callable[[Sequence[int]], Iterable[Sequence[Any]]],
 ) -> Change:
-    """What these games change; `there` is the kind that a pair of theirs was of without them."""
+    """What these games change; `find` gives those of the games with these keys that were there
+    before, as far as `placed` needs them."""
     changes: dict[int, list[int]] = {}
     digests: dict[int, list[int]] = {}
     pairs: dict[PairKey, int] = {}
     for game in games:
         pairing = game[0]
-        row = pairings[pairing]
         change = changes.get(pairing)
         if change is None:
             change = changes[pairing] = [0] * len(COLUMNS)
             digests[pairing] = []
         change[_PLAYED] += 1
-        kind = kind_of(game, row)
+        pair, kind = placed(game, pairings[pairing])
         if not kind:
             continue
         digests[pairing].append(game[8])
-        pair = pair_of(game, row)
         if pair:
             key = (pairing, pair)
             pairs[key] = pairs.get(key, 0) + kind
         else:
             change[_FIRST_KIND + kind] += 1
+    there = _there(pairs, pairings, find)
     for key, kind in pairs.items():
         before = there.get(key, 0)
         change = changes[key[0]]
@@ -182,6 +162,25 @@ def change_by(
         if before:
             change[_FIRST_KIND + before] -= 1
     return Change(changes, digests, _blame(games, list(faults), pairings, changes))
+
+
+def _there(
+    pairs: Mapping[PairKey, int],
+    pairings: Mapping[int, PairingRow],
+    find: Callable[[Sequence[int]], Iterable[Sequence[Any]]],
+) -> dict[PairKey, int]:
+    """The kinds that pairs of one new game were of before."""
+    partners = [
+        game_id(pairing, 2 * pair - (kind < 4))
+        for (pairing, pair), kind in pairs.items()
+        if kind < 4 or not kind & 3
+    ]
+    found: dict[PairKey, int] = {}
+    for game in find(partners):
+        pair, kind = placed(game, pairings[game[0]])
+        if pair and kind:
+            found[game[0], pair] = kind
+    return found
 
 
 def _blame(
@@ -205,8 +204,3 @@ def _blame(
             changes[fault.pairing][_FORFEITS_FIRST if given else _FORFEITS_SECOND] += 1
     made = Counter((pairings[fault.pairing].variant, fault.bot, fault.code) for fault in counted)
     return [BlameRow(*key, faults) for key, faults in made.items()]
-
-
-def partner_keys(missing: Mapping[PairKey, int]) -> dict[int, PairKey]:
-    """The keys of the other games of these pairs."""
-    return {game_id(pair[0], number): pair for pair, number in missing.items()}

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
 from zlib import crc32
 
 import msgspec
 
 from referee.record import Record
-from referee.store.buckets import pack_by_seat
+from referee.store.buckets import count_times
 from referee.store.rows import FaultRow, GameRow
 from referee.tournament.chunk import Batch, Chunk
 from referee.verdict import Ending
@@ -30,52 +29,67 @@ class Batches:
 
     def __init__(self, chunk: Chunk) -> None:
         self._chunk = chunk
-        self._prefix = len(f"{chunk.pairing}-")
-        """Of the name of a game, before its number."""
         self._lock = threading.Lock()
         self._since = 0.0
-        self._games: list[GameRow] = []
-        self._faults: list[FaultRow] = []
+        self._records: list[Record] = []
 
     def add(self, record: Record, now: float) -> bool:
         """Take a game in that ended just now; True where it is time to send."""
-        chunk = self._chunk
-        number = int(record.game[self._prefix :])
-        first, second = chunk.first.id, chunk.second.id
-        if number % 2 == 0:
-            first, second = second, first
-        row = GameRow(
-            chunk.pairing,
-            number,
-            record.pair,
-            first,
-            second,
-            half_points(record),
-            record.ending,
-            len(record.moves),
-            _digest(record),
-            _encode(record),
-            _times(record),
-        )
         with self._lock:
-            games = self._games
-            if not games:
+            records = self._records
+            if not records:
                 self._since = now
-            games.append(row)
-            if record.fault is not None:
-                self._faults += _faults(record, chunk.pairing, number, (first, second))
-            return len(games) >= MOST_GAMES or now - self._since > OLDEST_S
+            records.append(record)
+            return len(records) >= MOST_GAMES or now - self._since > OLDEST_S
 
     def take(self, *, only_old: bool = False) -> Batch | None:
         """What has gathered, or None."""
         with self._lock:
-            if not self._games:
+            if not self._records:
                 return None
             if only_old and time.monotonic() - self._since <= OLDEST_S:
                 return None
-            batch = Batch(self._chunk.id, self._games, self._faults)
-            self._games, self._faults = [], []
-            return batch
+            records, self._records = self._records, []
+        return _batch(self._chunk, records)
+
+
+def _batch(chunk: Chunk, records: list[Record]) -> Batch:
+    """The rows of these games; the times of their moves are counted for all of them at once."""
+    pairing, prefix = chunk.pairing, len(f"{chunk.pairing}-")
+    # Of games with an even number, and of those with an odd one.
+    seatings = (chunk.second.id, chunk.first.id), (chunk.first.id, chunk.second.id)
+    seated: tuple[list[Record], list[Record]] = ([], [])
+    games: list[GameRow] = []
+    faults: list[FaultRow] = []
+    for record in records:
+        number = int(record.game[prefix:])
+        seats = seatings[number & 1]
+        seated[number & 1].append(record)
+        games.append(
+            GameRow(
+                pairing,
+                number,
+                record.pair,
+                seats[0],
+                seats[1],
+                half_points(record),
+                record.ending,
+                len(record.moves),
+                _digest(record),
+                _encode(record),
+            )
+        )
+        for fault in () if record.fault is None else record.faults():
+            bot, detail = seats[fault.seat], fault.detail
+            faults.append(
+                FaultRow(pairing, number, fault.seat, bot, fault.code, fault.turn, detail)
+            )
+    times = [
+        row
+        for seats, some in zip(seatings, seated, strict=True)
+        for row in count_times(pairing, seats, some)
+    ]
+    return Batch(chunk.id, games, faults, times)
 
 
 def half_points(record: Record) -> int | None:
@@ -85,14 +99,6 @@ def half_points(record: Record) -> int | None:
     return 1 if record.ending is Ending.RULES else None
 
 
-def _faults(record: Record, pairing: int, number: int, bots: tuple[int, int]) -> Iterator[FaultRow]:
-    for fault in record.faults():
-        yield FaultRow(
-            *(pairing, number, fault.seat, bots[fault.seat]),
-            *(fault.code, fault.turn, fault.detail),
-        )
-
-
 def _digest(record: Record) -> int:
     """64 bits. Equal games have equal digests: the same luck, the same moves, the same end."""
     told = _encode((record.chance, record.moves))
@@ -100,8 +106,3 @@ def _digest(record: Record) -> int:
         told += _encode((record.ending, record.at_fault))
     # Nobody gains by a collision, so two checksums do, at a fraction of what a hash costs.
     return (crc32(told) << 32 | crc32(told[::-1])) - (1 << 63)
-
-
-def _times(record: Record) -> tuple[bytes, bytes]:
-    """How long the moves of either seat took, packed."""
-    return pack_by_seat([seat for seat, _ in record.moves], record.spent_us)

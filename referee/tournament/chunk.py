@@ -16,11 +16,12 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from referee.arena.restart import Restart
 from referee.bots.confinement import UNCONFINED, Confinement
 from referee.bots.manifest import Bot
 from referee.clock import Clock
 from referee.record import Record
-from referee.store.rows import BotRow, FaultRow, GameRow
+from referee.store.rows import BotRow, FaultRow, GameRow, TimesRow
 from referee.tournament.telling import LiveReport
 
 LENGTH_BYTES = 4
@@ -38,9 +39,12 @@ class Manner(Struct, frozen=True, kw_only=True):
     warm_up_ms: int
     think: Literal["in turn", "parallel"]
     at_once: int
+    restart: Restart | None = None
     confinement: Confinement = UNCONFINED
     logs: Path | None = None
     """Where the bots' stderr is kept."""
+    logs_go: bool = False
+    """Whether that folder is removed when an order was played."""
     told: bool = False
     """Whether somebody may watch: of every chunk a game at a time is told move by move."""
 
@@ -72,7 +76,10 @@ class Chunk(Struct, frozen=True, kw_only=True, tag="chunk"):
     """Whether each game has chance of its own, since it is hidden and one of the two is no sample
     bot."""
     budget_s: float
-    """After so long no further game is begun."""
+    """After so long no further game is begun; a block that was begun is played to its end."""
+    block: int = 0
+    """How many games one process of a bot plays that keeps something from game to game; 0 is all of
+    them."""
     manner: Manner
     called: tuple[str, str] | None = None
     """What the two are called in these games; None is by the names of the bots."""
@@ -101,6 +108,7 @@ class Batch(Struct, frozen=True, tag="batch"):
     chunk: int
     games: list[GameRow]
     faults: list[FaultRow]
+    times: list[TimesRow]
 
 
 class Done(Struct, frozen=True, kw_only=True, tag="done"):
@@ -113,6 +121,8 @@ class Done(Struct, frozen=True, kw_only=True, tag="done"):
     pinned: bool
     starting_s: float
     """From the order to the end of the first game: mostly the start of the bots."""
+    kept: tuple[int, ...] = ()
+    """Bots whose processes the worker keeps."""
 
 
 class Called(Struct, frozen=True, kw_only=True, tag="called"):
@@ -123,6 +133,10 @@ class Called(Struct, frozen=True, kw_only=True, tag="called"):
     """What its hello names; None is everything."""
     trouble: str | None
     """Why it is out, after so many failed starts; None where it came up."""
+    stateless: bool = False
+    """Whether it says that it keeps nothing from game to game."""
+    kept: tuple[int, ...] = ()
+    """Bots whose processes the worker keeps."""
 
 
 class Failed(Struct, frozen=True, tag="failed"):

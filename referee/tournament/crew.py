@@ -27,6 +27,10 @@ class LostWorker(Exception):
 class Slot(Protocol):
     """Room for one chunk."""
 
+    @property
+    def at_hand(self) -> Collection[int]:
+        """Bots whose processes are kept here."""
+
     def give(self, order: Chunk, /) -> bool:
         """Whether it is played; where a bot has left meanwhile, it goes back unplayed."""
 
@@ -49,6 +53,10 @@ class Hand(Protocol):
 
     order: Order | None
     """What it is at work on."""
+
+    @property
+    def at_hand(self) -> Collection[int]:
+        """Bots whose processes are kept here."""
 
     def give(self, order: Order, /) -> bool:
         """Always True: where nobody is there to take it, `hear` tells so in a moment."""

@@ -44,8 +44,11 @@ class Source(Protocol):
     def true_names(self, chunk: Chunk) -> tuple[str, str]:
         """What its tables call the two of a chunk, whatever these two are told."""
 
-    def next_chunk(self, place: Place, absent: Collection[int] = ()) -> Chunk | None:
-        """Some games for a pool of this kind, in which these bots cannot play just now."""
+    def next_chunk(
+        self, place: Place, absent: Collection[int] = (), at_hand: Collection[int] = ()
+    ) -> Chunk | None:
+        """Some games for a pool of this kind, in which these bots cannot play just now. Whoever
+        plays them keeps processes of the bots that are at hand."""
 
     def keep(self, batch: Batch) -> Batch:
         """Games have come back; those of them that are kept."""
@@ -150,20 +153,20 @@ class Dispatcher:
         """Whether the pool got something."""
         given = False
         while idle := pool.idle():
-            chunk = self._next(pool)
+            chunk = self._next(pool, idle[0].at_hand)
             if chunk is None or not idle[0].give(chunk):
                 break  # A bot has left meanwhile: whoever chose it will know better in a moment.
             given = True
         return given
 
-    def _next(self, pool: Pool) -> Chunk | None:
+    def _next(self, pool: Pool, at_hand: Collection[int]) -> Chunk | None:
         pace = self._pace
         if pace is not None and not pace.has_room():
             return None
         for source in self.sources:
             if pace is not None and source.paced and not pace.may_begin(source.widest()):
                 continue
-            chunk = source.next_chunk(pool.place, pool.absent())
+            chunk = source.next_chunk(pool.place, pool.absent(), at_hand)
             if chunk is not None:
                 if pace is not None and source.paced:
                     pace.begin(_games(chunk))
@@ -239,9 +242,12 @@ class Dispatcher:
         if flight is None:
             return
         flight.played += len(batch.games)
-        self.games += len(batch.games)
-        self._lost = 0
-        self._observer.kept(flight.source, flight.source.keep(batch))
+        kept = flight.source.keep(batch)
+        if kept.games:
+            # A block whose games are kept already makes no progress when it is played again.
+            self._lost = 0
+            self.games += len(kept.games)
+            self._observer.kept(flight.source, kept)
 
     def _lose(self, worker: Hand, lost: LostWorker) -> None:
         if isinstance(worker.order, Chunk):

@@ -15,8 +15,10 @@ from operator import mul
 from msgspec import Struct
 from msgspec.structs import replace
 
+from referee.arena.restart import restart_of
 from referee.bots.manifest import is_sample
 from referee.rules.registry import find_variant
+from referee.store.buckets import times_of
 from referee.store.database import Store
 from referee.store.rows import BotRow, PairingRow
 from referee.store.tally import KIND_GAMES, KIND_HALF_POINTS
@@ -83,6 +85,8 @@ class Ledger:
         self._strangers = {
             number for number, entry in self._entries.items() if not is_sample(entry.bot)
         }
+        self._stateless = {number for number, entry in self._entries.items() if entry.bot.stateless}
+        """Bots that keep nothing from game to game, as far as they have said so."""
         self._begun: set[int] = set()
         """Pairings with hidden chance of which strangers may have begun games that are not kept:
         what is left of these pairings is dealt from other chance."""
@@ -232,15 +236,34 @@ class Ledger:
         """No rating is waited for."""
         return 0.0
 
-    def next_chunk(self, place: Place = "workers", absent: Collection[int] = ()) -> Chunk | None:
-        """Some games for a pool of this kind, in which these bots cannot play just now."""
+    def note_stateless(self, number: int) -> None:
+        """This bot has started, and says that it keeps nothing from game to game."""
+        self._stateless.add(number)
+
+    def next_chunk(
+        self,
+        place: Place = "workers",
+        absent: Collection[int] = (),
+        at_hand: Collection[int] = (),
+    ) -> Chunk | None:
+        """Some games for a pool of this kind, in which these bots cannot play just now. Bots at
+        hand need not be started."""
+        rows = self.rows
         piece = self._desks[place].take(
             self.hands,
-            None if place == "workers" else lambda each: self._can_meet(self.rows[each], absent),
+            None if place == "workers" else lambda each: self._can_meet(rows[each], absent),
+            self._block,
+            (lambda each: (rows[each].first not in at_hand) + (rows[each].second not in at_hand))
+            if at_hand
+            else None,
         )
         if piece is None:
             return None
         pairing, numbers = piece
+        left = {each for low, high in numbers for each in range(low, high + 1)}
+        block = self._block(pairing)
+        if block and pairing not in self._begun:
+            numbers = from_block_start(numbers, block)
         row = self.rows[pairing]
         text = self._texts[row.variant]
         number = next(self._chunk_ids)
@@ -255,11 +278,25 @@ class Ledger:
             numbers=numbers,
             own_chance=self._has_own_chance(row),
             budget_s=BUDGET_S,
+            block=block,
             manner=self._manner,
             called=None if self._hidden_names is None else self._hidden_names(number),
         )
-        self._flights[number] = Flight(pairing, place, set(chunk.each_number()))
+        self._flights[number] = Flight(pairing, place, left)
         return chunk.dealt_anew() if pairing in self._begun else chunk
+
+    def _block(self, pairing: int) -> int:
+        """How many games of this pairing belong together, since a bot keeps something from game to
+        game; 0 where none does."""
+        row = self.rows[pairing]
+        elsewhere = self._desk_of(row) is self._desks["hall"]
+        if elsewhere or (self._keeps_nothing(row.first) and self._keeps_nothing(row.second)):
+            return 0
+        return self._spec.block
+
+    def _keeps_nothing(self, number: int) -> bool:
+        stateless = number in self._stateless
+        return restart_of(self._spec.restart, stateless=stateless) != "pairing"
 
     def _can_meet(self, row: PairingRow, absent: Collection[int]) -> bool:
         """Whether both can come; of a bot that is out nobody expects it."""
@@ -280,11 +317,16 @@ class Ledger:
         return Contestant(number, self._entries[number].bot, self.bots[number].name in self.out)
 
     def keep(self, batch: Batch) -> Batch:
-        """Games have come back: into the store, to be committed soon."""
+        """Games have come back: into the store, to be committed soon. Those that the store has, and
+        that were played again for what a bot learns by them, are dropped."""
         flight = self._flights[batch.chunk]
+        if any(game.number not in flight.numbers for game in batch.games):
+            games = [game for game in batch.games if game.number in flight.numbers]
+            faults = [fault for fault in batch.faults if fault.number in flight.numbers]
+            batch = Batch(batch.chunk, games, faults, list(times_of(games)))
         if self._hidden_names is not None:
             batch = replace(batch, games=[truly_named(each, self.bots) for each in batch.games])
-        self._store.add_games(batch.games, batch.faults)
+        self._store.add_games(batch.games, batch.faults, batch.times)
         self._dirty = True
         tally = self._tallies[flight.pairing]
         self.played += len(batch.games)
@@ -314,6 +356,16 @@ class Ledger:
         if self._dirty:
             self._dirty = False
             self._store.commit()
+
+
+def from_block_start(numbers: Sequence[tuple[int, int]], block: int) -> tuple[tuple[int, int], ...]:
+    """These games, and those before them in their blocks: a process that learns from game to game
+    has to play a block from its beginning."""
+    found: dict[int, int] = {}
+    for low, high in numbers:
+        for each in range((low - 1) // block, (high - 1) // block + 1):
+            found[each] = max(found.get(each, 0), min(high, (each + 1) * block))
+    return tuple((each * block + 1, last) for each, last in found.items())
 
 
 class Tally:

@@ -190,6 +190,8 @@ KINDS = {
     "build_time": _TEXT,
     "think": _TEXT,
     "at_once": _WHOLE,
+    "restart": _TEXT,
+    "block": _WHOLE,
     "seed": _SEED,
     "salt": _TEXT,
     "jobs": _WHOLE,

@@ -217,6 +217,8 @@ class Coordinator:
         if isinstance(report, Failed):
             raise TournamentBroken(f"a worker could not start a bot: {report.why}")
         assert isinstance(report, Called)
+        if report.stateless:
+            self._ledger.note_stateless(report.id)
         if report.trouble is not None:
             self._ledger.is_out(report.id, report.trouble)
         elif report.variants is not None:
@@ -313,6 +315,7 @@ def manner_of(spec: Spec, folder: Path, *, told: bool = False) -> Manner:
         warm_up_ms=read_duration_ms(spec.warm_up),
         think="parallel" if spec.think == "parallel" else "in turn",
         at_once=spec.at_once,
+        restart=spec.restart,
         confinement=confinement_of(spec),
         logs=folder.resolve() / "logs",
         told=told,

@@ -14,19 +14,20 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from importlib.metadata import entry_points
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
+from referee.arena.restart import Restart
 from referee.bots.confinement.exposing import exposable
 from referee.bots.confinement.limits import BadLimit, read_limits
 from referee.clock import (
     DEFAULT_BUILD_MS,
     DEFAULT_GRACE_MS,
     DEFAULT_STARTUP_MS,
+    DEFAULT_TIME,
     DEFAULT_WARM_UP_MS,
     BadTime,
     Clock,
@@ -36,13 +37,12 @@ from referee.clock import (
 )
 from referee.rules.options import BadOption
 from referee.rules.registry import (
-    BUNDLED,
-    GROUP,
     BadVariant,
     blame_script,
     build_variant,
     find_variant,
     is_path,
+    known_names,
 )
 from referee.rules.variant import Variant
 from referee.tournament.mistakes import BadSpec as BadSpec
@@ -53,13 +53,13 @@ Format = Literal["round-robin", "gauntlet", "swiss", "knockout"]
 FORMATS: tuple[Format, ...] = ("round-robin", "gauntlet", "swiss", "knockout")
 WHOLE: tuple[Format, ...] = ("swiss", "knockout")
 """In these, everybody plays every variant."""
-DEFAULT_TIME = "1s"
 MOST_GAMES = 10_000_000
 LONGEST_NAME = 100
 SALT_DIGITS = 32
 RANGES = {
     "games": (1, MOST_GAMES),
     "at_once": (1, 10_000),
+    "block": (2, MOST_GAMES),
     "jobs": (1, 1_000),
     "rounds": (1, 1_000),
     "best_of": (1, 1_000),
@@ -69,6 +69,7 @@ RANGES = {
 WORDS: dict[str, tuple[str, ...]] = {
     "format": FORMATS,
     "think": ("in-turn", "parallel"),
+    "restart": get_args(Restart),
     "rank_by": ("elo", "points"),
     "sandbox": ("full", "standard", "none"),
 }
@@ -104,6 +105,11 @@ class Spec(Struct, frozen=True, kw_only=True):
     build_time: str = show_ms(DEFAULT_BUILD_MS)
     think: Literal["in-turn", "parallel"] = "in-turn"
     at_once: int = 64
+    restart: Restart | None = None
+    """When bots are started anew; None is never for a stateless bot, and for others with every
+    pairing and every block of games."""
+    block: int = 500
+    """How many games of a pairing one process plays, if it keeps something from game to game."""
     seed: str | None = None
     salt: str | None = None
     """What the chance comes from besides the seed, to repeat a tournament; None: a new one."""
@@ -205,7 +211,7 @@ def build_variants(spec: Spec) -> dict[str, Variant[Any, Any]]:
 def variant_name(text: str, key: Key = ()) -> str:
     """What the variant of this name, or in this script, calls itself. Raises BadSpec."""
     if not is_path(text):
-        known = [*BUNDLED, *sorted(entry_points(group=GROUP).names - set(BUNDLED))]
+        known = known_names()
         if text not in known:
             hint = did_you_mean(text, known) or (
                 f"; the variants are {', '.join(known)}, and a script is given by its path, "
@@ -309,6 +315,10 @@ def _check_numbers(spec: Spec) -> None:
         value = getattr(spec, key)
         if value is not None and not low <= value <= high:
             raise BadSpec(f"{key} must be {low} to {high}, not {value}", (key,))
+    if spec.block % 2:
+        raise BadSpec(
+            f"block must be even, since games come in pairs, and {spec.block} is not", ("block",)
+        )
     for name, elo in spec.anchors.items():
         if not math.isfinite(elo):
             raise BadSpec(

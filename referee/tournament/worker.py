@@ -14,15 +14,21 @@ import os
 import select
 import threading
 import time
-from queue import SimpleQueue
+from functools import lru_cache
+from queue import Empty, SimpleQueue
+from typing import Any
 
 from referee.arena.core import PinnedCore, take_core
 from referee.arena.following import Onlooker
 from referee.arena.game import Setting, bot_info
 from referee.arena.player import FAILED_STARTS, Player, Upkeep
+from referee.arena.process_cache import DESCRIPTORS, ProcessCache
+from referee.arena.restart import is_stateless
 from referee.arena.slot import House, Slot
+from referee.bots.descriptors import raise_descriptor_limit
 from referee.bots.fork_server import SERVER
-from referee.rules.registry import build_variant
+from referee.rules.registry import build_variant, is_path
+from referee.rules.variant import Variant
 from referee.schedule import game_orders
 from referee.tournament.batching import OLDEST_S, Batches
 from referee.tournament.chunk import (
@@ -41,6 +47,11 @@ from referee.tournament.chunk import (
 from referee.tournament.telling import live_report
 from referee.verdict import BotFault
 
+IDLE_S = 60.0
+"""So long a worker without an order keeps processes."""
+SEE_OFF_S = 2.0
+"""What the bots that are kept may take to leave at the end."""
+
 
 class Wire:
     """The way back to the coordinator. Two threads use it."""
@@ -53,53 +64,93 @@ class Wire:
 
     def send(self, report: Report) -> None:
         with self._lock:
-            self._write(report)
+            self._write(frame(report))
 
-    def flush(self, *, only_old: bool = False) -> None:
+    def flush(self, *, only_old: bool = False, last: Done | None = None) -> None:
+        """Send the games that have gathered, and then the end of their chunk, if this is it."""
         # Under the lock from taking to writing: a batch must not fall behind its chunk's end.
         with self._lock:
             batches = self.batches
             batch = batches.take(only_old=only_old) if batches is not None else None
-            if batch is not None:
-                self._write(batch)
+            reports = [report for report in (batch, last) if report is not None]
+            if reports:
+                self._write(b"".join(map(frame, reports)))
 
-    def _write(self, report: Report) -> None:
-        data = memoryview(frame(report))
+    def _write(self, frames: bytes) -> None:
+        data = memoryview(frames)
         while data:
             data = data[os.write(self._fd, data) :]
+
+
+class OrderQueue:
+    """Orders on their way from the thread that hears them to the one that does the work."""
+
+    def __init__(self) -> None:
+        self._orders: SimpleQueue[Order | None] = SimpleQueue()
+        self._waits = False
+        """Whether nothing is being done."""
+        self.finished = threading.Event()
+        """Whether everything has been put away."""
+
+    def put(self, order: Order) -> None:
+        self._orders.put(order)
+
+    def get(self, cache: ProcessCache) -> Order | None:
+        """The next order, or None where none will come. Where none comes for long, no process is
+        kept."""
+        self._waits = True
+        try:
+            order = self._orders.get(timeout=IDLE_S)
+        except Empty:
+            cache.close()
+            order = self._orders.get()
+        self._waits = False
+        return order
+
+    def end(self) -> None:
+        """No more will come. Where nothing is being done, there is time to see the bots off."""
+        if self._waits and self._orders.empty():
+            self._orders.put(None)
+            self.finished.wait(SEE_OFF_S)
 
 
 def main() -> None:
     # What a variant's script prints must not end up between the reports.
     wire = Wire(os.dup(1))
     os.dup2(2, 1)
-    orders: SimpleQueue[Order] = SimpleQueue()
+    orders = OrderQueue()
     threading.Thread(target=_hear, args=(orders, wire), daemon=True).start()
-    try:
-        _work(orders, wire)
-    except BrokenPipeError:
-        # Whoever gave the orders is gone: the other thread ends this process.
-        threading.Event().wait()
+    raise_descriptor_limit(DESCRIPTORS)
+    with contextlib.suppress(BrokenPipeError):
+        _work(orders, wire, ProcessCache())
+        orders.finished.set()
+    # Whoever gave the orders is gone: the other thread ends this process.
+    threading.Event().wait()
 
 
-def _work(orders: SimpleQueue[Order], wire: Wire) -> None:
+def _work(orders: OrderQueue, wire: Wire, cache: ProcessCache) -> None:
     """One order after the other. Raises BrokenPipeError where nobody hears the reports."""
     core: PinnedCore | None = None
     while True:
-        order = orders.get()
+        order = orders.get(cache)
+        if order is None:
+            cache.close()
+            return
         try:
-            if isinstance(order, Call):
-                wire.send(call(order))
-                continue
             if order.manner.think == "in turn" and core is None:
                 core = take_core()
-            wire.send(play(order, wire, core))
+                if core is not None:
+                    cache.close()  # Bots that are kept run where they were started.
+            if isinstance(order, Call):
+                wire.send(call(order, cache, core))
+            else:
+                play(order, wire, core, cache)
         except (Exception, SystemExit) as error:  # a variant's script may call exit()
             wire.flush()
             wire.send(Failed(f"{type(error).__name__}: {error}"))
 
 
-def _hear(orders: SimpleQueue[Order], wire: Wire) -> None:
+def _hear(orders: OrderQueue, wire: Wire) -> None:
     """Take orders in, and send on what has waited for too long. Ends the process."""
     poll = select.poll()
     poll.register(0, select.POLLIN)
@@ -113,14 +164,15 @@ def _hear(orders: SimpleQueue[Order], wire: Wire) -> None:
                 for body in frames.feed(data):
                     orders.put(read_order(body))
             wire.flush(only_old=True)
+    orders.end()
     SERVER.close()
     os._exit(0)
 
 
-def play(chunk: Chunk, wire: Wire, core: PinnedCore | None) -> Done:
-    """Play a chunk and report its games as they end."""
+def play(chunk: Chunk, wire: Wire, core: PinnedCore | None, cache: ProcessCache) -> None:
+    """Play a chunk and report its games as they end, and then its end."""
     manner = chunk.manner
-    variant = build_variant(chunk.variant, chunk.options)
+    variant = _variant(chunk)
     names = (chunk.first.bot.name, chunk.second.bot.name)
     setting = Setting(
         variant=variant,
@@ -140,10 +192,14 @@ def play(chunk: Chunk, wire: Wire, core: PinnedCore | None) -> Done:
         keep_logs=True,
         confinement=manner.confinement,
         keeper_cores=core.before if core is not None else None,
+        restart=manner.restart,
+        # No process plays both games of a pair whose chance is hidden, whatever it says of itself.
+        cache=None if variant.hidden_chance and not chunk.own_chance else cache,
     )
     onlooker = _onlooker(chunk.id, setting, wire) if manner.told else None
     slot = Slot((chunk.first.bot, chunk.second.bot), setting, house, onlooker=onlooker)
     for player, contestant in zip(slot.players, (chunk.first, chunk.second), strict=True):
+        cache.number(contestant.bot, contestant.id)
         if contestant.out:
             player.retire()
     orders = game_orders(
@@ -152,6 +208,8 @@ def play(chunk: Chunk, wire: Wire, core: PinnedCore | None) -> Done:
         hidden_chance=variant.hidden_chance,
         strangers=chunk.own_chance,
         prefix=f"{chunk.pairing}-",
+        block=chunk.block,
+        each_anew=manner.restart == "game",
     )
     wire.batches = batches = Batches(chunk)
     began = time.monotonic()
@@ -166,35 +224,59 @@ def play(chunk: Chunk, wire: Wire, core: PinnedCore | None) -> Done:
             if batches.add(record, now) or awaited:
                 wire.flush()
             if now > ends:
-                _begin_no_more(slot)
+                _begin_no_more(slot, within_block=bool(chunk.block))
+        # Whoever hears that a chunk has ended may read what its bots wrote.
+        cache.settle()
+        if manner.logs_go:
+            cache.forget_logs()
+        done = Done(
+            chunk=chunk.id,
+            stalls=slot.games.stalls,
+            replayed=slot.games.replayed,
+            errors=slot.games.errors,
+            pinned=core is not None,
+            starting_s=starting_s,
+            kept=cache.numbers(),
+        )
+        wire.flush(last=done)
     finally:
         slot.close()
         wire.flush()
         wire.batches = None
-    return Done(
-        chunk=chunk.id,
-        stalls=slot.games.stalls,
-        replayed=slot.games.replayed,
-        errors=slot.games.errors,
-        pinned=core is not None,
-        starting_s=starting_s,
-    )
+
+
+def _variant(chunk: Chunk) -> Variant[Any, Any]:
+    """A script may have changed since the last chunk; what has a name has not."""
+    if is_path(chunk.variant):
+        return build_variant(chunk.variant, chunk.options)
+    return _named_variant(chunk.variant, tuple(chunk.options.items()))
+
+
+@lru_cache(maxsize=64)
+def _named_variant(name: str, options: tuple[tuple[str, int | str], ...]) -> Variant[Any, Any]:
+    """To look a name up is to search through all installed packages."""
+    return build_variant(name, dict(options))
 
 
 def _onlooker(chunk: int, setting: Setting, wire: Wire) -> Onlooker:
     return Onlooker(chunk, setting, lambda happening: wire.send(live_report(happening)))
 
 
-def _begin_no_more(slot: Slot) -> None:
-    """Time is up: games that were not begun are left, except those that are to be played again."""
+def _begin_no_more(slot: Slot, *, within_block: bool) -> None:
+    """Time is up: games that were not begun are left, except those that are to be played again, and
+    those of the block that was begun."""
     waiting = slot.games.waiting
-    again = [order for order in waiting if order.attempt > 1]
+    still = [
+        order
+        for order in waiting
+        if order.attempt > 1 or (within_block and order.block == slot.block)
+    ]
     waiting.clear()
-    waiting.extend(again)
+    waiting.extend(still)
 
 
-def call(order: Call) -> Called:
-    """See whether a bot comes up, as often as it may fail."""
+def call(order: Call, cache: ProcessCache, core: PinnedCore | None) -> Called:
+    """See whether a bot comes up, as often as it may fail. Its process may be kept for games."""
     contestant, manner = order.contestant, order.manner
     logs = manner.logs and manner.logs / "start"
     upkeep = Upkeep(
@@ -202,7 +284,11 @@ def call(order: Call) -> Called:
         confinement=manner.confinement,
         logs=logs,
         keep_log=True,
+        keeper_cores=core.before if core is not None else None,
+        restart=manner.restart,
+        cache=cache,
     )
+    cache.number(contestant.bot, contestant.id)
     player = Player(0, contestant.bot, upkeep)
     trouble: str | None = None
     for _ in range(FAILED_STARTS):
@@ -214,9 +300,18 @@ def call(order: Call) -> Called:
             trouble = None
             break
         finally:
-            player.leave()
-    named = player.hello.variants if player.hello is not None else None
-    return Called(id=contestant.id, variants=named, trouble=trouble)
+            player.keep_or_leave()
+    cache.settle()
+    if manner.logs_go:
+        cache.forget_logs()
+    hello = player.hello
+    return Called(
+        id=contestant.id,
+        variants=hello.variants if hello is not None else None,
+        trouble=trouble,
+        stateless=is_stateless(contestant.bot, hello),
+        kept=cache.numbers(),
+    )
 
 
 if __name__ == "__main__":

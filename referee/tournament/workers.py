@@ -15,7 +15,15 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from referee.tournament.chunk import Frames, Order, Report, frame, read_report
+from referee.tournament.chunk import (
+    Called,
+    Done,
+    Frames,
+    Order,
+    Report,
+    frame,
+    read_report,
+)
 from referee.tournament.crew import LostWorker, Place
 
 READ_BYTES = 1 << 20
@@ -24,11 +32,15 @@ PIPE_BYTES = 1 << 20
 LEAVE_S = 5.0
 PACKAGES = Path(__file__).resolve().parents[2]
 PROGRAM = """
-import sys
+import gc, sys
+gc.disable()
 sys.path.insert(0, sys.argv.pop())
 from referee.tournament.worker import main
+gc.freeze()
+gc.enable()
 main()
 """
+"""What is imported is no garbage, and is never looked through."""
 
 
 class Worker:
@@ -55,6 +67,8 @@ class Worker:
         self.frames = Frames()
         self.order: Order | None = None
         """What it is at work on."""
+        self.at_hand: frozenset[int] = frozenset()
+        """Bots whose processes it keeps."""
 
     def give(self, order: Order) -> bool:
         """Where nobody is there to take it, `hear` tells so in a moment."""
@@ -72,7 +86,15 @@ class Worker:
             return []
         if not data:
             raise LostWorker(self.how_it_ended())
-        return [read_report(body) for body in self.frames.feed(data)]
+        reports = [read_report(body) for body in self.frames.feed(data)]
+        for report in reports:
+            self.note_kept(report)
+        return reports
+
+    def note_kept(self, report: Report) -> None:
+        """What it says of the processes that it keeps."""
+        if isinstance(report, Done | Called):
+            self.at_hand = frozenset(report.kept)
 
     def how_it_ended(self) -> str:
         self.close()

@@ -10,7 +10,6 @@ import asyncio
 import contextlib
 import logging
 import os
-import resource
 import signal
 import socket
 import sys
@@ -19,12 +18,15 @@ from collections.abc import Iterator
 import msgspec
 import uvicorn
 
+from referee.bots.descriptors import raise_descriptor_limit
 from referee.mistake import BAD_INPUT, REFUSED, Mistake
 from referee.web.app import make_app
 from referee.web.holding import BACKLOG, holding
 from referee.web.holding import hear as hear_loop
 from referee.web.settings import WebSettings, read_settings
 
+DESCRIPTORS = 16_384
+"""Connections, at most."""
 GRACE_S = 3
 """For answers that are under way at the end."""
 
@@ -52,7 +54,7 @@ def main() -> None:
 
 async def _serve(settings: WebSettings) -> None:
     _make_way(settings.nice)
-    _allow_many_connections()
+    raise_descriptor_limit(DESCRIPTORS)
     listening = _listen(settings.host, settings.port)
     address = _address(listening)
     app = make_app(settings.data, settings)
@@ -152,14 +154,6 @@ def _make_way(nice: int) -> None:
     """Games come first: a thousand people who look must not cost a bot its time."""
     with contextlib.suppress(OSError):
         os.nice(nice)
-
-
-def _allow_many_connections() -> None:
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = 16_384 if hard == resource.RLIM_INFINITY else min(hard, 16_384)
-    if soft < wanted:
-        with contextlib.suppress(OSError, ValueError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 if __name__ == "__main__":

@@ -7,8 +7,10 @@ move by what it gains on average, less the worth of the number that it spends. I
 there is nothing to counter, it copies what the opponent did and takes the target when it can. In a
 variant that it does not know it plays at random.
 
-It remembers across the games of one process. So, unlike the other sample bots, its answers do not
-depend on the messages of one game alone, and its games cannot be reproduced one by one.
+It remembers across the games of one process. So, unlike the other sample bots, it is not stateless:
+its answers depend on the games before, and a game of it cannot be reproduced alone. It takes one
+game at a time, so that every game knows all games before it; with many at once, how much it has
+learnt would be a matter of how many games a referee likes to play side by side.
 """
 
 import json
@@ -17,7 +19,7 @@ import random
 import time
 from collections import Counter, defaultdict
 
-HELLO = {"type": "hello", "protocol": 1, "name": "counter", "games_at_once": 64}
+HELLO = {"type": "hello", "protocol": 1, "name": "counter"}
 TRUST = 3  # how much one observation weighs against not knowing
 SEEN = defaultdict(Counter)  # (opponent, variant) -> how often (situation, reply) was seen
 

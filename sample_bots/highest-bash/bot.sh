@@ -44,7 +44,8 @@ LC_ALL=C # bytes are quicker than characters, and go back as they came
 set -f   # without it a move such as *5, written without quotes, stands for files that end in 5
 declare -A view
 declare -a legal
-protocol_noted='' # the note as the last field of the next answer
+declare -A protocol_luck # of the games that go on, by name: what RANDOM is seeded with
+protocol_noted=''        # the note as the last field of the next answer
 
 # Talks to the referee until it says bye or hangs up.
 protocol_play() {
@@ -53,6 +54,8 @@ protocol_play() {
         protocol_read "$line"
         case $protocol_type in
             turn) protocol_answer ;;
+            start) protocol_luck[$protocol_game]=$protocol_seed ;;
+            over) unset -v 'protocol_luck[$protocol_game]' ;;
             hello) echo '{"type":"hello","protocol":1,"games_at_once":64}' ;;
             ping) echo '{"type":"pong"}' ;;
             bye) break ;;
@@ -65,6 +68,7 @@ protocol_play() {
 protocol_answer() {
     local -a moves=("${legal[@]}")
     unset -v move
+    protocol_draw
     # stdin and stdout belong to the referee: what choose prints goes to stderr.
     choose </dev/null >&2
     local place text noted=$protocol_noted
@@ -87,6 +91,14 @@ protocol_answer() {
         move=\"$text\"
     fi
     printf '{"id":%s,"move":%s%s}\n' "$protocol_id" "$move" "$noted"
+}
+
+# Seeds RANDOM from the game's bot_seed and the count of its turns, and from nothing else.
+protocol_draw() {
+    local luck=${protocol_luck[$protocol_game]:-0}
+    luck=$((luck * 6364136223846793005 + 1442695040888963407))
+    protocol_luck[$protocol_game]=$luck
+    RANDOM=$((luck >> 33 & 0x7fffffff))
 }
 
 # Sends a word to the record with the next move; of several the last counts.
@@ -142,10 +154,12 @@ protocol_cut() {
     done
 }
 
-# Reads a line into view and legal, protocol_type, protocol_id and protocol_legal: the moves as
-# they were written. It trusts the referee to send good JSON, so that the brackets tell enough.
+# Reads a line into view and legal, protocol_type, protocol_id, protocol_game, protocol_seed and
+# protocol_legal: the moves as they were written. It trusts the referee to send good JSON, so that
+# the brackets tell enough.
 protocol_read() {
-    protocol_type='' protocol_id='' protocol_legal=() legal=() view=()
+    protocol_type='' protocol_id='' protocol_game=: protocol_seed=0
+    protocol_legal=() legal=() view=()
     # Where in the message: how deep, in which of its fields, in which bracket, the path to that
     # bracket, the key or number of the next value, and whether that key is still to come.
     local depth=0 field='' bracket='' path='' key='' wants_key=0
@@ -171,6 +185,10 @@ protocol_read() {
             protocol_type=$plain
         elif [[ $depth$key == 1id ]]; then
             protocol_id=$plain
+        elif [[ $depth$key == 1game ]]; then
+            protocol_game=:$plain # "" is no key in Bash, and @ is all of them
+        elif [[ $depth$key == 1bot_seed ]]; then
+            protocol_seed=$plain
         fi
         protocol_next
     done

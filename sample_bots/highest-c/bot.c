@@ -14,6 +14,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -294,6 +295,51 @@ static void wire_put_note(void) {
     *wire_note = 0;
 }
 
+// A game that goes on, and the state of its random generator.
+typedef struct WireGame WireGame;
+struct WireGame {
+    WireGame *next;
+    uint64_t luck;
+    char name[];
+};
+static WireGame *wire_games;
+
+// The state of the generator of the game at hand; of none before the first.
+static uint64_t wire_no_luck, *wire_luck = &wire_no_luck;
+
+// A random number from 0 to limit - 1. It depends on the game's bot_seed and on nothing else.
+static inline size_t random_below(size_t limit) {
+    uint64_t bits = *wire_luck += 0x9E3779B97F4A7C15;
+    bits = (bits ^ bits >> 30) * 0xBF58476D1CE4E5B9;
+    bits = (bits ^ bits >> 27) * 0x94D049BB133111EB;
+    return (size_t)((bits ^ bits >> 31) % limit);
+}
+
+// Where the list of games points to this one, or ends.
+static WireGame **wire_find(const char *name) {
+    WireGame **at = &wire_games;
+    while (*at && strcmp((*at)->name, name))
+        at = &(*at)->next;
+    return at;
+}
+
+static void wire_start(const Json *start) {
+    const char *name = json_get(start, "game")->text;
+    WireGame **at = wire_find(name);
+    if (!*at) {
+        *at = json_must(calloc(1, sizeof **at + strlen(name) + 1));
+        strcpy((*at)->name, name);
+    }
+    (*at)->luck = (uint64_t)json_get(start, "bot_seed")->number;
+}
+
+static void wire_end(const char *name) {
+    WireGame **at = wire_find(name), *game = *at;
+    if (game)
+        *at = game->next;
+    free(game);
+}
+
 static double wire_clock_ms(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -303,6 +349,8 @@ static double wire_clock_ms(void) {
 // Answers one turn. An id and a move go back in the very words in which they came.
 static void wire_answer_turn(const Json *turn, Choose *choose) {
     const Json *id = json_get(turn, "id");
+    WireGame *game = *wire_find(json_get(turn, "game")->text);
+    wire_luck = game ? &game->luck : &wire_no_luck;
     const Json *move = choose(json_get(turn, "view"), json_get(turn, "legal"));
     printf("{\"id\":%.*s,", (int)id->source_length, id->source);
     if (move && move->kind != JSON_NULL)
@@ -325,6 +373,10 @@ static bool wire_answer(const char *line, Choose *choose) {
     const char *type = message ? json_get(message, "type")->text : "";
     if (!strcmp(type, "turn"))
         wire_answer_turn(message, choose);
+    else if (!strcmp(type, "start"))
+        wire_start(message);
+    else if (!strcmp(type, "over"))
+        wire_end(json_get(message, "game")->text);
     else if (!strcmp(type, "hello"))
         printf("{\"type\":\"hello\",\"protocol\":1,\"games_at_once\":64}\n");
     else if (!strcmp(type, "ping"))

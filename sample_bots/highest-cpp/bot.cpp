@@ -17,11 +17,13 @@
 #include <cstdlib>
 #include <functional>
 #include <iostream>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <type_traits>
+#include <unordered_map>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -290,11 +292,24 @@ inline void note(std::string_view text) {
     }
 }
 
+using Luck = std::mt19937_64;
+
+inline std::unordered_map<std::string, Luck> lucks; // of the games that go on, by name
+inline std::string game_at_hand;
+
+// The random generator of the game at hand. It depends on the game's bot_seed and on nothing else.
+inline Luck &luck() { return lucks[game_at_hand]; }
+
+inline void start_game(const Json &start) {
+    lucks[start["game"].text()].seed(static_cast<Luck::result_type>(start["bot_seed"].integer()));
+}
+
 // A bot: it gets the view and the legal moves, and returns one of these, or null to resign. Where
 // the variant lists no moves, `legal` is empty.
 using Choose = std::function<Json(const Json &view, const Json::List &legal)>;
 
 inline void answer_turn(const Json &turn, const Choose &choose, std::string &out) {
+    game_at_hand = turn["game"].text();
     const Json move = choose(turn["view"], turn["legal"].list());
     out += "{\"id\":";
     write_json(out, turn["id"]);
@@ -325,6 +340,10 @@ inline bool answer(std::string_view line, const Choose &choose, std::string &out
     const std::string &type = message["type"].text();
     if (type == "turn")
         answer_turn(message, choose, out);
+    else if (type == "start")
+        start_game(message);
+    else if (type == "over")
+        lucks.erase(message["game"].text());
     else if (type == "hello")
         out += "{\"type\":\"hello\",\"protocol\":1,\"games_at_once\":64}\n";
     else if (type == "ping")

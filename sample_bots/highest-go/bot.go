@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/rand"
 	"os"
 	"regexp"
 	"strconv"
@@ -95,6 +96,18 @@ func integer(value any) (int, bool) {
 	return number, err == nil
 }
 
+// luck is the random generator of the game at hand. It depends on the game's bot_seed alone.
+var luck = rand.New(rand.NewSource(0))
+
+// lucks has the generators of the games that go on, by name.
+var lucks = map[any]*rand.Rand{}
+
+// begin makes the generator of a new game.
+func begin(start map[string]any) {
+	seed, _ := integer(start["bot_seed"])
+	lucks[start["game"]] = rand.New(rand.NewSource(int64(seed)))
+}
+
 // nextNote goes out with the next answer.
 var nextNote string
 
@@ -156,6 +169,10 @@ func answerLines(lines [][]byte, choose func(View, []Move) Move) bool {
 		switch message := read(line); message["type"] {
 		case "turn":
 			answers = append(answers, answer(message, choose)...)
+		case "start":
+			begin(message)
+		case "over":
+			delete(lucks, message["game"])
 		case "hello":
 			answers = append(answers, `{"type":"hello","protocol":1,"games_at_once":64}`+"\n"...)
 		case "ping":
@@ -180,6 +197,9 @@ func answer(turn map[string]any, choose func(View, []Move) Move) string {
 		if number, ok := integer(value); ok {
 			legal[place] = number
 		}
+	}
+	if known, ok := lucks[turn["game"]]; ok {
+		luck = known
 	}
 	move := choose(view, legal)
 	if move == nil {

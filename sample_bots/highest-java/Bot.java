@@ -14,10 +14,12 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Random;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -69,6 +71,12 @@ abstract class Protocol {
     /** An answer that waits for others is on the clock, so none waits for longer than this. */
     private static final long PATIENCE_NS = 10_000_000;
 
+    /** Of the game at hand. It depends on the game's bot_seed and on nothing else. */
+    Random luck = new Random(0);
+
+    /** Of the games that go on, by name. */
+    private final Map<Json, Random> lucks = new HashMap<>();
+
     /** Goes out with the next answer; "" for nothing. */
     private String note = "";
 
@@ -91,13 +99,20 @@ abstract class Protocol {
         Json type = message.get("type");
         switch (type.isText() ? type.asText() : "") {
             case "turn":
+                luck = lucks.getOrDefault(message.get("game"), luck);
                 Json legal = message.get("legal");
                 Json move = choose(message.get("view"), legal.isNull() ? null : legal.asList());
                 return answer(message.get("id"), move == null ? Json.NULL : move);
+            case "start":
+                lucks.put(message.get("game"), new Random(message.get("bot_seed").asLong()));
+                return "";
+            case "over":
+                lucks.remove(message.get("game"));
+                return "";
             case "hello": return HELLO;
             case "ping": return PONG;
             case "bye": return BYE;
-            default: return ""; // start, over, error, and whatever a later referee may say
+            default: return ""; // error, and whatever a later referee may say
         }
     }
 
@@ -203,6 +218,7 @@ abstract class Protocol {
         boolean isText() { return value instanceof String; }
         boolean asBoolean() { return as(Boolean.class); }
         int asInt() { return Math.toIntExact(as(Long.class)); }
+        long asLong() { return as(Long.class); }
         double asDouble() { return as(Number.class).doubleValue(); }
         String asText() { return as(String.class); }
 

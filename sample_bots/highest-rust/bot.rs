@@ -38,9 +38,11 @@ fn number_in(text: &str) -> f64 {
 }
 
 // --- protocol ---
+use std::collections::HashMap;
 use std::fmt::{self, Display, Formatter};
 use std::io::{self, Read, Write as _};
 use std::ops::Index;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -48,6 +50,9 @@ const HELLO: &str = "{\"type\":\"hello\",\"protocol\":1,\"games_at_once\":64}\n"
 
 /// An answer that waits for others is on the clock, so none waits for longer than this.
 const PATIENCE: Duration = Duration::from_millis(10);
+
+/// The states of the random generators of the games that go on, by the names of the games.
+type Lucks = HashMap<String, u64>;
 
 type Choose<'a> = dyn FnMut(&Json, &[Json]) -> Option<Json> + 'a;
 
@@ -59,6 +64,19 @@ static NOTE: Mutex<String> = Mutex::new(String::new());
 #[allow(dead_code)] // not every bot has something to say
 pub fn note(text: impl Into<String>) {
     *NOTE.lock().unwrap() = text.into().chars().take(1000).collect();
+}
+
+/// The state of the random generator of the game at hand.
+static LUCK: AtomicU64 = AtomicU64::new(0);
+
+/// A random number from 0 to `limit` - 1. It depends on the game's bot_seed and on nothing else.
+#[allow(dead_code)] // not every bot plays at random
+pub fn random_below(limit: usize) -> usize {
+    const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
+    let mut bits = LUCK.fetch_add(STEP, Relaxed).wrapping_add(STEP);
+    bits = (bits ^ bits >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    bits = (bits ^ bits >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    ((bits ^ bits >> 31) % limit as u64) as usize
 }
 
 /// Talk to the referee, one JSON object a line, until it says bye or hangs up.
@@ -78,6 +96,7 @@ fn converse(choose: &mut Choose) -> io::Result<()> {
     let mut input = io::stdin();
     let mut chunk = [0; 65536];
     let mut waiting = Vec::new();
+    let mut lucks = Lucks::new();
     loop {
         let count = input.read(&mut chunk)?;
         if count == 0 {
@@ -94,7 +113,7 @@ fn converse(choose: &mut Choose) -> io::Result<()> {
                 send(&mut answers)?;
                 since = Instant::now();
             }
-            if !answer(line, choose, &mut answers)? {
+            if !answer(line, choose, &mut lucks, &mut answers)? {
                 return send(&mut answers);
             }
         }
@@ -111,7 +130,12 @@ fn send(answers: &mut String) -> io::Result<()> {
 }
 
 /// Answer one line of the referee, where it wants an answer; false after its bye.
-fn answer(line: &[u8], choose: &mut Choose, answers: &mut String) -> io::Result<bool> {
+fn answer(
+    line: &[u8],
+    choose: &mut Choose,
+    lucks: &mut Lucks,
+    answers: &mut String,
+) -> io::Result<bool> {
     if line.iter().all(u8::is_ascii_whitespace) {
         return Ok(true);
     }
@@ -120,7 +144,11 @@ fn answer(line: &[u8], choose: &mut Choose, answers: &mut String) -> io::Result<
     match message["type"].text() {
         Some("turn") => {
             let id = &message["id"];
-            *answers += &match choose(&message["view"], message["legal"].list()) {
+            let luck = lucks.entry(name(&message)).or_default();
+            LUCK.store(*luck, Relaxed);
+            let played = choose(&message["view"], message["legal"].list());
+            *luck = LUCK.load(Relaxed);
+            *answers += &match played {
                 Some(played) => format!("{{\"id\":{id},\"move\":{played}"),
                 None => format!("{{\"id\":{id},\"type\":\"resign\""),
             };
@@ -130,13 +158,25 @@ fn answer(line: &[u8], choose: &mut Choose, answers: &mut String) -> io::Result<
             }
             answers.push_str("}\n");
         }
+        Some("start") => {
+            let seed = message["bot_seed"].integer().unwrap_or(0);
+            lucks.insert(name(&message), seed as u64);
+        }
+        Some("over") => {
+            lucks.remove(&name(&message));
+        }
         Some("hello") => answers.push_str(HELLO),
         Some("ping") => answers.push_str("{\"type\":\"pong\"}\n"),
         Some("bye") => return Ok(false),
-        // Start, over and error want no answer, nor does what a later referee may say.
+        // Error wants no answer, nor does what a later referee may say.
         _ => {}
     }
     Ok(true)
+}
+
+/// The name of the game that a message is about.
+fn name(message: &Json) -> String {
+    message["game"].text().unwrap_or("").to_string()
 }
 
 /// A JSON value. `view["mine"]["numbers"]` is a value inside; what is not there is Null.

@@ -20,6 +20,7 @@ WHERE = (
     "setup",
     "legal",
     "endless",
+    "last events",
 )
 
 
@@ -71,6 +72,8 @@ class Broken(Underdog):
         self, before: Position, plays: Plays[int], after: Position, seat: Seat
     ) -> list[dict[str, Any]]:
         self.strike("events", self.gone(after))
+        if self.settings["bug"] == "last events" and super().outcome(after) is not None:
+            return [{"chance": object()}]
         return super().events(before, plays, after, seat)
 
     def outcome(self, position: Position) -> Outcome | None:

@@ -10,6 +10,7 @@ from typing import Any
 from referee.arena.happenings import HallTerms
 from referee.links.keys import new_keys
 from tests.arena.hosting import Host, endings, first_legal, hosting, silence
+from tests.links import let_take_over
 
 SOON = HallTerms(warm_up_ms=0, away_ms=300)
 LATE = HallTerms(warm_up_ms=0, away_ms=20_000)
@@ -198,6 +199,7 @@ def test_a_known_key_speaks_on_over_a_new_connection() -> None:
 
 def test_a_chosen_routing_id_speaks_on_over_a_new_connection() -> None:
     with hosting(LATE) as host:
+        let_take_over(host.router)
         (bad,) = host.guests("bad", identity=b"bad", answer=silence)
         host.guests("good")
         match = host.seat(("bad", "good"), games=1)
@@ -212,6 +214,7 @@ def test_a_chosen_routing_id_speaks_on_over_a_new_connection() -> None:
 
 def test_a_routing_id_proves_nothing_where_a_token_did() -> None:
     with hosting(SOON, tokens={"bad": "t", "good": "t"}) as host:
+        let_take_over(host.router)
         (bad,) = host.guests("bad", identity=b"bad", answer=silence, hello={"token": "t"})
         host.guests("good", hello={"token": "t"})
         match = host.seat(("bad", "good"), games=1)

@@ -6,12 +6,14 @@ import contextlib
 import random
 import socket
 import threading
+import time
 from collections import deque
 
 from referee.arena.happenings import HallTerms
 from referee.arena.reception import NO_HELLO
 from referee.links.router import OLD_PROTOCOL
 from tests.arena.hosting import endings, hosting
+from tests.waiting import PATIENCE_S
 
 OPENINGS = 3000
 AT_ONCE = 40
@@ -66,9 +68,17 @@ def test_those_who_play_play_on_whatever_strangers_say() -> None:
         where, port = host.router.endpoint.removeprefix("tcp://").split(":")
         ended = threading.Event()
 
+        def enough_heard() -> bool:
+            counts = (host.router.dropped[OLD_PROTOCOL], host.hall.reception.dropped.total())
+            return min(counts) > OPENINGS / 20
+
         def knock() -> None:
             there: deque[socket.socket] = deque()
-            for _ in range(OPENINGS):
+            # A stranger who is slow on a busy host is not heard: then another one knocks.
+            give_up = time.monotonic() + PATIENCE_S
+            number = 0
+            while number < OPENINGS or (not enough_heard() and time.monotonic() < give_up):
+                number += 1
                 stranger = socket.create_connection((where, int(port)))
                 there.append(stranger)
                 stranger.settimeout(0.02)
@@ -96,8 +106,7 @@ def test_those_who_play_play_on_whatever_strangers_say() -> None:
         assert set(endings(played)) == {"rules"}
         assert host.departed() == []
         assert set(host.hall.guests) == {"x", "y"}
-        assert host.router.dropped[OLD_PROTOCOL] > OPENINGS / 20
-        assert host.hall.reception.dropped.total() > OPENINGS / 20
+        assert enough_heard()
 
 
 def test_whoever_is_nobody_is_hung_up_on() -> None:

@@ -57,6 +57,12 @@ def test_view_that_is_no_json() -> None:
         is_void(record, record.reason)
 
 
+def test_last_events_that_are_no_json() -> None:
+    """The game is over, and counts; the next one is played."""
+    played = play_broken("last events", games=2, options={"points": 1, "size": 2})
+    assert [record.ending for record in played.records] == ["rules", "rules"]
+
+
 def test_nobody_is_to_play_and_the_game_is_not_over() -> None:
     for record in play_broken("nobody", games=2).records:
         assert "broken" in record.reason

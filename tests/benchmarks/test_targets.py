@@ -49,14 +49,26 @@ EXPECTED = {
     ),
     "bench-tournament": Expected(
         ("(a)", " arena ", "(b)", " one worker ", "(c)", " standings of ", " report of "),
-        "cores tournament_ratio jobs2_ratio standings_s report_s",
+        "cores tournament_ratio tournament_cpu_ratio jobs2_ratio standings_s report_s",
         ("gcc",),
     ),
     "bench-contest": Expected(
-        ("(a)", " none ", " standard ", "(b)", " bare starts ", " two bots "),
+        ("(a)", " none ", " standard ", "(b)", " bare starts ", " two bots ", "(c)", " java "),
         "start_none_ms start_standard_ms bare_starts_s contest_none_s two_bots_none_s "
-        "contest_standard_s two_bots_standard_s",
-        ("gcc", "bwrap"),
+        "contest_none_stateless_s two_bots_none_stateless_s ratio_none_stateless "
+        "contest_standard_s two_bots_standard_s contest_standard_stateless_s "
+        "two_bots_standard_stateless_s ratio_standard_stateless java_s java_stateless_s",
+        ("gcc", "bwrap", "javac"),
+    ),
+    "bench-start": Expected(
+        ("(a)", " --version ", " match --help ", "(b)", " match, none ", " tournament, standard "),
+        "bare_ms version_ms help_ms match_help_ms match_none_ms match_none_fork_server_ms "
+        "tournament_none_ms tournament_none_worker_ms tournament_none_fork_servers_ms "
+        "match_standard_ms match_standard_fork_server_ms tournament_standard_ms "
+        "tournament_standard_worker_ms tournament_standard_fork_servers_ms probe_ms "
+        "match_none_all_ms tournament_none_all_ms match_standard_all_ms "
+        "tournament_standard_all_ms",
+        ("bwrap",),
     ),
     "bench-store": Expected(
         (" games in ",),

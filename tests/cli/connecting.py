@@ -15,7 +15,8 @@ from typing import Any
 
 from tests.arena.hosting import Host
 from tests.arena.playing import MARK, all_gone
-from tests.cli.running import REFEREE, environment
+from tests.cli.running import environment
+from tests.forking import COMMAND, MAIN, Forked
 from tests.waiting import PATIENCE_S, wait_for
 
 News = dict[str, Any]
@@ -61,8 +62,10 @@ def connecting(folder: Path, *words: object) -> Iterator[Envoy]:
     with tempfile.TemporaryDirectory() as place:
         out, err = Path(place, "out"), Path(place, "err")
         with out.open("wb") as stdout, err.open("wb") as stderr:
-            process = subprocess.Popen(
-                [*REFEREE, "connect", *map(str, words), "--json"],
+            process = Forked(
+                COMMAND,
+                MAIN,
+                *("connect", *words, "--json"),
                 stdin=subprocess.DEVNULL,
                 stdout=stdout,
                 stderr=stderr,

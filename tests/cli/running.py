@@ -13,7 +13,6 @@ import sys
 import termios
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,10 +20,10 @@ import pytest
 
 from referee.clock import BadTime, read_duration_ms
 from tests.arena.playing import MARK, ROOT, left_of
-from tests.cli.forking import ForkingProcess
+from tests.forking import COMMAND, MAIN, run
 from tests.waiting import PATIENCE_S
 
-REFEREE = [sys.executable, "-c", "from referee.cli import main; main()"]
+REFEREE = [sys.executable, "-c", MAIN]
 BOT = ROOT / "tests/records/bot.py"
 AT_START = ("PYTHON", "LD_", "LC_", "LANG")
 """Variables that Python reads when it starts begin with one of these."""
@@ -62,14 +61,9 @@ def referee(folder: Path, *words: object, stdin: bytes = b"", **env: str) -> Don
         )
         status, out, err = done.returncode, done.stdout, done.stderr
     else:
-        status, out, err = forking_process().run(texts, folder, given, stdin)
+        status, out, err = run(COMMAND, MAIN, *words, stdin=stdin, cwd=folder, env=given)
     assert left_of(mark) == []
     return Done(status, out.decode(), err.decode())
-
-
-@cache
-def forking_process() -> ForkingProcess:
-    return ForkingProcess(environment())
 
 
 def each(folder: Path, commands: Sequence[Sequence[object]]) -> list[Done]:

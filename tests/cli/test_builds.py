@@ -8,8 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from referee.arena.core import own_cores
 from referee.bots.manifest import sample_folder
 from tests.cli.running import Done, referee
+
+WRONG = [
+    "referee: wrong: the build exited with status 1: sh build.sh",
+    "  wrong.c:7: what is this",
+]
+"""What is told of the bot that does not compile."""
 
 
 def entered(folder: Path, name: str, build: str, command: str = '["python3", "built.py"]') -> None:
@@ -77,6 +84,38 @@ def test_the_tournament_goes_on_without_what_cannot_be_built(tmp_path: Path, bot
     assert "left out" not in again.err
 
 
+WAITS = """
+touch '{here}/{name}'
+for _ in $(seq 1200); do
+    [ -e '{here}/{other}' ] && exec cp bot.py built.py
+    sleep 0.05
+done
+exit 1
+"""
+"""A build that waits until the other one has begun, for a minute at most."""
+
+
+@pytest.mark.skipif(own_cores() < 2, reason="as many are built at a time as there are cores")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("tournament", "--bots", ".", "--games", 2, "--variant", "duel"),
+        ("match", "one", "two", "--games", 2, "--variant", "duel"),
+        ("watch", "one", "two", "--pause", "0s", "--variant", "duel"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_bots_are_built_side_by_side(tmp_path: Path, words: tuple[object, ...]) -> None:
+    """Each build waits until the other one has begun."""
+    bots = tmp_path / "bots"
+    for name, other in (("one", "two"), ("two", "one")):
+        entered(bots, name, '["sh", "build.sh"]')
+        script = WAITS.format(here=tmp_path, name=name, other=other)
+        (bots / name / "build.sh").write_text(script, "utf-8")
+    done = referee(bots, *words, XDG_CACHE_HOME=str(tmp_path / "cache"))
+    assert (done.status, sorted(done.err.splitlines())[:2]) == (0, ["building one", "building two"])
+
+
 def test_too_few_are_left(tmp_path: Path, bots: Path) -> None:
     shutil.rmtree(bots / "well")
     words = ("tournament", "--variant", "duel", "--bots", bots, "--out", "out")
@@ -125,20 +164,29 @@ def test_a_resumed_tournament_needs_all_its_bots(tmp_path: Path, bots: Path) -> 
 
 
 def test_a_match_with_what_cannot_be_built(tmp_path: Path, bots: Path) -> None:
-    done = play(tmp_path, "match", bots / "poor", bots / "good")
-    assert (done.status, done.out) == (2, "")
-    assert done.err == "referee: poor: the command no-such-compiler was not found\n"
     done = play(tmp_path, "match", bots / "good", bots / "wrong")
     assert (done.status, done.out) == (2, "")
-    assert done.err == (
-        "building good\nbuilding wrong\n"
-        "referee: wrong: the build exited with status 1: sh build.sh\n  wrong.c:7: what is this\n"
-    )
+    lines = done.err.splitlines()
+    assert sorted(lines[:2]) == ["building good", "building wrong"]
+    assert lines[2:] == WRONG
     words = ("match", bots / "good", bots / "well", "--games", 4, "--no-pin")
     done = play(tmp_path, *words)
     assert (done.status, done.err) == (0, "building well\n")
     done = play(tmp_path, *words)
     assert (done.status, done.err) == (0, "")
+    done = play(tmp_path, "match", bots / "poor", bots / "good")
+    assert (done.status, done.out) == (2, "")
+    assert done.err == "referee: poor: the command no-such-compiler was not found\n"
+
+
+@pytest.mark.parametrize("command", ["match", "watch"])
+def test_neither_bot_can_be_built(tmp_path: Path, bots: Path, command: str) -> None:
+    """One sentence for each, in the order of the bots, and what its compiler said."""
+    poor = "referee: poor: the command no-such-compiler was not found"
+    for names, told in (("poor wrong", [poor, *WRONG]), ("wrong poor", [*WRONG, poor])):
+        done = play(tmp_path, command, *(bots / name for name in names.split()))
+        assert (done.status, done.out) == (2, "")
+        assert done.err.splitlines() == ["building wrong", *told]
 
 
 def test_the_usual_bots_need_no_compiler(tmp_path: Path) -> None:

@@ -57,17 +57,6 @@ def test_commands_are_listed_as_they_are() -> None:
     assert commands(build_app(listed=True)).keys() == COMMANDS.keys()
 
 
-def test_the_command_itself_imports_no_command() -> None:
-    program = (
-        "import atexit, sys; from referee.cli import main; "
-        "atexit.register(lambda: print(*sys.modules, file=sys.stderr)); main()"
-    )
-    for word, without in {"--version": "typer", "--help": "referee.match"}.items():
-        words = [sys.executable, "-c", program, word]
-        done = subprocess.run(words, capture_output=True, env=environment(), check=True, text=True)
-        assert without not in done.stderr.split()
-
-
 def test_the_page_is_up_to_date() -> None:
     assert PAGE.read_text(encoding="utf-8") == page(), f"write it anew by: {ANEW}"
 

@@ -21,16 +21,18 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from referee.bots import fork_server
 from referee.cli.app import build_app
 from referee.rules.chance import Seeded
 from referee.rules.deck import Deck
 from referee.schedule import pairing_games
 from tests.arena.playing import MARK, ROOT, command, left_of
 from tests.facts import Naming
+from tests.forking import COMMAND, MAIN, run
 from tests.waiting import PATIENCE_S, wait_for
 from tests.workshop.confined import must_offer_standard, open_folder, put_bot
 
-REFEREE = [sys.executable, "-c", "from referee.cli import main; main()", "play"]
+REFEREE = [sys.executable, "-c", MAIN, "play"]
 VARIANTS = ("difference", "underdog", "duel", "target", "deck")
 EVERY_MOVE = [typed for number in range(1, 11) for typed in (f"{number}", f"play +{number}")]
 WHOLE_GAME = "\n".join(EVERY_MOVE * 40)
@@ -53,15 +55,16 @@ def marked() -> Iterator[dict[str, str]]:
 
 def piped(tmp_path: Path, typed: str, *words: str, status: int = 0) -> str:
     with marked() as env:
-        done = subprocess.run(
-            [*REFEREE, *words], input=typed, capture_output=True, text=True, env=env, cwd=tmp_path
+        found, out, err = run(
+            COMMAND, MAIN, "play", *words, stdin=typed.encode(), cwd=tmp_path, env=env
         )
-    assert done.returncode == status, done.stderr
-    return done.stdout + done.stderr
+    assert found == status, err
+    return (out + err).decode()
 
 
 def quick(typed: str, *words: str) -> str:
     """As `piped`, without a process for the referee; a mistake is given as its sentence."""
+    fork_server.SERVER.start()  # it is that of this process, and outlives the game
     with marked() as env:
         done = CliRunner().invoke(build_app(), ["play", *words], input=typed, env=env)
     return str(done.exception) if done.exception is not None else done.stdout

@@ -10,16 +10,22 @@ import sys
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 from distributed import Client
 
 from referee.store.database import Store
 from tests.arena.playing import MARK, left_of
-from tests.cli.running import REFEREE, environment
+from tests.cli.running import AT_START, environment
 from tests.daemon.serving import processes_of
+from tests.forking import COMMAND, MAIN, Forked
 from tests.loopback import free_port, own_address
 from tests.waiting import PATIENCE_S, wait_for
 
+MODULES = (
+    *COMMAND,
+    *("distributed.cli.dask_scheduler", "distributed.cli.dask_worker", "referee.cluster.cluster"),
+)
 BOT = """\
 import json, sys, time
 
@@ -70,21 +76,17 @@ class DaskCluster:
 
     def _start(self, module: str, *words: str, **variables: str) -> subprocess.Popen[bytes]:
         mine = {MARK: self.mark, "XDG_CACHE_HOME": str(self.folder)}
-        log = (self.folder / f"{module}-{len(self.processes)}.log").open("wb")
-        process = subprocess.Popen(
-            [sys.executable, "-m", f"distributed.cli.{module}", *words],
-            cwd=self.folder,
-            stdout=log,
-            stderr=log,
-            env=environment(**{**mine, **self._variables, **variables}),
-        )
-        log.close()
+        program = f"from distributed.cli.{module} import main; main()"
+        with (self.folder / f"{module}-{len(self.processes)}.log").open("wb") as log:
+            variables = {**mine, **self._variables, **variables}
+            process = _start(program, *words, cwd=self.folder, out=log, err=log, **variables)
         self.processes.append(process)
         return process
 
     def start_scheduler(self) -> subprocess.Popen[bytes]:
         words = ("--host", self.here, "--port", str(self.port), "--no-dashboard", "--no-show")
-        more = ("--scheduler-file", str(self.file), "--protocol", self._scheme)
+        pages = ("--dashboard-address", f"{self.here}:0")
+        more = (*pages, "--scheduler-file", str(self.file), "--protocol", self._scheme)
         self.scheduler = self._start("dask_scheduler", *words, *more)
         return self.scheduler
 
@@ -151,13 +153,37 @@ def begin(
     folder: Path, *words: object, before: str = "", **variables: str
 ) -> subprocess.Popen[bytes]:
     """`referee tournament` on a cluster, as a process. `before` is Python that it runs first."""
-    *python, program = REFEREE
-    return subprocess.Popen(
-        [*python, f"{before}\n{program}", "tournament", *map(str, words)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=folder,
-        env=environment(**variables),
+    program, pipe = f"{before}\n{MAIN}", subprocess.PIPE
+    return _start(program, "tournament", *words, cwd=folder, out=pipe, err=pipe, **variables)
+
+
+def _start(
+    program: str,
+    *words: object,
+    cwd: Path,
+    out: int | IO[bytes],
+    err: int | IO[bytes],
+    **variables: str,
+) -> subprocess.Popen[bytes]:
+    """A program that uses dask, in a session of its own. Dask reads its variables when imported."""
+    env = environment(**variables)
+    if any(name.startswith((*AT_START, "DASK_")) for name in variables):
+        return subprocess.Popen(
+            [sys.executable, "-c", program, *map(str, words)],
+            stdout=out,
+            stderr=err,
+            cwd=cwd,
+            env=env,
+            start_new_session=True,
+        )
+    return Forked(
+        MODULES,
+        program,
+        *words,
+        stdout=out,
+        stderr=err,
+        cwd=cwd,
+        env=env,
         start_new_session=True,
     )
 

@@ -43,7 +43,8 @@ def words(folder: Path, *more: object, games: int = 2000) -> list[object]:
         source = bot_folder(folder, name, place, 0.01) / "bot.py"
         source.write_text(SIGNALS + source.read_text())
     bots = ("--bot", folder / "low", "--bot", folder / "next")
-    return [*("--variant", "underdog", *bots, "-n", games, "--sandbox", "none"), *more]
+    fixed = ("--variant", "underdog", "--sandbox", "none", "--block", 4)
+    return [*fixed, *bots, "-n", games, *more]
 
 
 @pytest.mark.parametrize("presses", [1, 2])

@@ -31,6 +31,8 @@ from tests.cluster.partition import cables
 from tests.cluster.tournament import GAMES, NAMES, ends_the_same, same, under_way, words
 from tests.loopback import free_port
 from tests.tournament.test_nothing_lost import games
+from tests.tournament.test_restart import bots as lasting_bots
+from tests.tournament.test_restart import play
 from tests.tournament.test_workers import chunk
 from tests.waiting import PATIENCE_S, wait_for
 
@@ -53,6 +55,15 @@ def test_the_same_bytes_as_alone(
     logs = list((tmp_path / "t" / "logs").rglob("*.txt"))
     assert logs
     assert "hello from stderr" in logs[0].read_text()
+
+
+def test_a_station_keeps_the_processes_of_stateless_bots(pair: DaskCluster, tmp_path: Path) -> None:
+    """Each bot is started once by each station at most, and its stderr is filed by pairing."""
+    lasting = lasting_bots(tmp_path, stateless=True)
+    logs = play(tmp_path, lasting, games=20, where=("--cluster", pair.address))
+    for name, starts in logs.starts.items():
+        assert 1 <= len(starts) <= 2, name
+        assert sum(map(len, logs.games[name].values())) == 3 * 20
 
 
 def test_a_local_cluster(bots: Path, alone: Path, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from referee.bots.manifest import Bot
 from referee.clock import read_clock
 from referee.cluster.results import BadResult, result_of
-from referee.store.rows import FaultRow, GameRow
+from referee.store.rows import FaultRow, GameRow, TimesRow
 from referee.tournament.chunk import Batch, Call, Called, Chunk, Contestant, Done, Manner, frame
 from tests.cluster.clustering import DaskCluster, all_joined, begin
 from tests.cluster.tournament import ends_the_same, words
@@ -94,16 +94,19 @@ CHUNK = Chunk(
 CALL = Call(contestant=contestant(1), manner=MANNER)
 GAME = GameRow(3, 4, 2, 1, 2, 2, "rules", 13, 0, b"")
 FAULT = FaultRow(3, 4, 0, 1, "timeout", 1, "")
+TIMES = TimesRow(3, 1, {5: 7, 40: 6})
 DONE = Done(chunk=7, stalls=0, replayed=0, errors={}, pinned=True, starting_s=0.0)
 
 
 def sent(*reports: Any, **more: Any) -> dict[str, Any]:
     bodies = [frame(report)[4:] for report in reports]
-    return {"reports": bodies, "logs": {}, "level": "none", **more}
+    return {"reports": bodies, "logs": {}, "level": "none", "at_hand": [1], **more}
 
 
-def batch(*games: GameRow, fault: FaultRow = FAULT, chunk: int = 7) -> Batch:
-    return Batch(chunk, list(games), [fault])
+def batch(
+    *games: GameRow, fault: FaultRow = FAULT, times: TimesRow = TIMES, chunk: int = 7
+) -> Batch:
+    return Batch(chunk, list(games), [fault], [times])
 
 
 def test_an_honest_result_is_taken() -> None:
@@ -133,10 +136,15 @@ def test_an_honest_result_is_taken() -> None:
         sent(batch(GAME._replace(second=3)), DONE),
         sent(batch(GAME._replace(second=1)), DONE),
         sent(batch(GAME._replace(points=3)), DONE),
-        sent(batch(GAME._replace(times=(b"x", b""))), DONE),
+        sent(batch(GAME, times=TIMES._replace(pairing=2)), DONE),
+        sent(batch(GAME, times=TIMES._replace(bot=3)), DONE),
+        sent(batch(GAME, times=TIMES._replace(moves={-1: 1})), DONE),
+        sent(batch(GAME, times=TIMES._replace(moves={1 << 63: 1})), DONE),
+        sent(batch(GAME, times=TIMES._replace(moves={7: 0})), DONE),
+        sent(batch(GAME, times=TIMES._replace(moves={7: 1 << 40})), DONE),
         sent(batch(GAME, chunk=8), DONE),
         sent(batch(GAME), msgspec.structs.replace(DONE, chunk=8)),
-        sent(Batch(7, [], []), DONE),
+        sent(Batch(7, [], [], []), DONE),
         sent(batch(GAME, fault=FAULT._replace(number=5)), DONE),
         sent(batch(GAME, fault=FAULT._replace(bot=3)), DONE),
         sent(batch(GAME, fault=FAULT._replace(seat=2)), DONE),

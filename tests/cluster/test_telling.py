@@ -99,7 +99,8 @@ def test_jobs_of_a_spec_are_for_other_places(
 
 def test_waiting_for_workers(bots: list[object], tmp_path: Path) -> None:
     with dask_cluster(tmp_path / "cluster", workers=1) as cluster:
-        process = begin(tmp_path, *bots, "-n", 400, "--cluster", cluster.address, "--out", "t")
+        words = (*bots, "-n", 400, "--block", 4, "--cluster", cluster.address, "--out", "t")
+        process = begin(tmp_path, *words)
         some_games(tmp_path / "t")
         cluster.processes[-1].kill()
         try:

@@ -16,7 +16,8 @@ NAMES = ("high", "low", "middle")
 
 def words(bots: Path, *more: object) -> list[object]:
     named = [word for name in NAMES for word in ("--bot", bots / name)]
-    fixed = ("--variant", "underdog", "--name", "same", "--sandbox", "none")
+    # Blocks are short, so that several workers share a pairing of bots that are not stateless.
+    fixed = ("--variant", "underdog", "--name", "same", "--sandbox", "none", "--block", 4)
     return [*fixed, "--seed", "7", "--salt", SALT, *named, "-n", GAMES, "--out", "t", *more]
 
 

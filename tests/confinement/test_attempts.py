@@ -10,11 +10,20 @@ from msgspec.structs import replace
 
 from referee.bots.confinement import Confinement
 from referee.bots.confinement import attempt as module
-from referee.bots.confinement.attempt import LIMITS, LOCK, heard_of, started
+from referee.bots.confinement.attempt import (
+    FILL,
+    LEAST,
+    LIMITS,
+    SCRIPT,
+    facts,
+    heard_of,
+    started,
+)
 from referee.bots.confinement.group_attempt import MANY, MULTIPLY, judged, moved_when_frozen
 from referee.bots.confinement.guard import Guard, guard
 from referee.bots.confinement.levels import Level
-from referee.bots.confinement.probe import findings
+from referee.bots.confinement.limits import Limits
+from referee.bots.confinement.probe import OUTSIDE, findings
 from referee.bots.confinement.walls import View
 from referee.bots.process import BotProcess
 from tests.confinement.offered import LEVELS, walls
@@ -22,28 +31,41 @@ from tests.confinement.offered import LEVELS, walls
 pytestmark = walls
 
 
-def guarded(script: str, processes: int = 16, *, build: bool = False) -> Guard:
-    confinement = Confinement(level=Level.STANDARD, limits=replace(LIMITS, processes=processes))
-    words = ("sh", "-c", script)
-    return guard(words, {}, View((), "/tmp"), confinement, one_process=False, build=build)
+def guarded(
+    script: str, limits: Limits = LIMITS, *, one_process: bool = False, build: bool = False
+) -> Guard:
+    confinement = Confinement(level=Level.STANDARD, limits=limits)
+    words = ("sh", "-c", script, "sh", OUTSIDE)
+    return guard(words, {}, View((), "/tmp"), confinement, one_process=one_process, build=build)
 
 
-def test_a_filter_that_lets_too_much_through() -> None:
-    assert module._called(*heard_of(guarded(LOCK))) == ""
-    told = module._called(*heard_of(guarded(LOCK, build=True)))
-    assert told == "a system call that must be refused was not"
+@pytest.mark.parametrize("one_process", [True, False])
+def test_a_filter_that_lets_too_much_through(one_process: bool) -> None:
+    for build, told in {False: "", True: "a system call that must be refused was not"}.items():
+        said, ended = heard_of(guarded(SCRIPT, one_process=one_process, build=build))
+        assert module._called(facts(said), ended) == told
+        assert ("forked" in facts(said)) is not one_process
 
 
 def test_no_filter_at_all() -> None:
-    assert module._called("seccomp 0\n", "exited with status 1") == (
+    assert module._called({"seccomp": "0"}, "exited with status 1") == (
         "a process runs without a filter of system calls"
     )
+
+
+@pytest.mark.parametrize(("limits", "told"), [(LEAST, ""), (Limits(), "filled\n")])
+def test_memory_is_filled_where_there_is_enough(limits: Limits, told: str) -> None:
+    """So that it is the limit, and nothing else of the attempt, by which it is refused."""
+    said, ended = heard_of(guarded(FILL, limits))
+    assert said == told
+    assert (ended == "exited with status 0") is bool(told)
 
 
 @pytest.mark.parametrize(("processes", "refused"), [(8, True), (2 * MANY, False)])
 def test_processes_are_counted(processes: int, refused: bool) -> None:
     """The script and what is made of it; the group's own limit is level full's."""
-    assert (judged(*heard_of(guarded(MULTIPLY, processes))) == "") is refused
+    limits = replace(LIMITS, processes=processes)
+    assert (judged(*heard_of(guarded(MULTIPLY, limits))) == "") is refused
 
 
 def test_a_process_that_cannot_fork_proves_nothing() -> None:

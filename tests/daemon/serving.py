@@ -1,18 +1,17 @@
-"""A real daemon for tests: started as people start it, killed as they would not."""
+"""A real daemon for tests: killed as people would not."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from referee.store.connect import FILE
 from referee.store.database import Store
 from referee.store.house import House
+from tests.forking import COMMAND, MAIN, Forked
 from tests.loopback import own_address
 from tests.waiting import PATIENCE_S, wait_for
 
@@ -31,12 +30,9 @@ class Daemon:
         self._log = data.with_name(f"{data.name}.log")
         self._log_from = self._log.stat().st_size if self._log.exists() else 0
         with self._log.open("ab") as log:
-            self.process = subprocess.Popen(
-                [
-                    *(sys.executable, "-m", "referee", "serve", "--data", str(data)),
-                    *("--jobs", "1", "--sandbox", "none"),
-                    *(option.replace("{here}", here) for option in options),
-                ],
+            self.process = Forked(
+                *(COMMAND, MAIN, "serve", "--data", data, "--jobs", "1", "--sandbox", "none"),
+                *(option.replace("{here}", here) for option in options),
                 stdout=log,
                 stderr=log,
             )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import random
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -29,6 +30,8 @@ from tests.web.serving import Web
 
 OPTIONS = ("--bots", "none", "--variant", "underdog")
 ROOM_BYTES = 200_000
+LARGE = f"# {random.Random(1).randbytes(2_000_000).hex()}"
+"""More than the daemon gives up at once when it has no room."""
 Games = dict[tuple[int, int], bytes]
 """Records by pairing and number."""
 
@@ -41,11 +44,11 @@ def disk(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def data(disk: Path) -> Path:
-    """A data folder on the small disk, with a need for room that fits it."""
-    data = disk / "data"
-    with House.open(data) as house:
+    """A data folder that is the small disk, with a need for room that fits it. The log of the
+    daemon is beside the folder and always has room."""
+    with House.open(disk) as house:
         house.settings.set(PACE, PaceTerms(games_per_s=5.0, room_bytes=ROOM_BYTES), by="a test")
-    return data
+    return disk
 
 
 def pages(daemon: Daemon) -> Web:
@@ -82,7 +85,7 @@ def test_pages_stay_and_games_wait_for_room(disk: Path, data: Path) -> None:
                 assert told.status == 200, (path, told)
             assert b"The disk of this referee is full" in web.get("/").body
             content = {"Content_Type": "application/x-tar"}
-            handed_in = web.post("/api/v1/submissions", archive("fresh"), token, **content)
+            handed_in = web.post("/api/v1/submissions", archive("fresh", LARGE), token, **content)
             assert (handed_in.status, "disk" in handed_in.error) == (503, True)
             before = daemon.games()
         wait_for(lambda: has_room(daemon), f"the news; {daemon.said}")
@@ -122,11 +125,11 @@ def test_a_version_waits_however_often_the_disk_had_no_room(tmp_path: Path, data
     large = tmp_path / "large"
     bot_folder(large)
     (large / "weights").write_bytes(bytes(2_000_000))
-    ballast = data.parent / "ballast"
+    ballast = data / "ballast"
     clock = Clock(move_ms=1000)
     with House.open(data) as house:
         version = house.submissions.keep("large", team(house), packed(large))
-        ballast.write_bytes(bytes(16 * 1024 * 1024 - _used(data.parent) - 1_500_000))
+        ballast.write_bytes(bytes(16 * 1024 * 1024 - _used(data) - 1_500_000))
         journal, terms = Journal(io.StringIO()), (UNCONFINED, clock, 10_000)
         queue = Submissions(house, terms, journal, lambda _: None, 1, frozenset())
         now = 0.0

@@ -6,7 +6,6 @@ import contextlib
 import shutil
 import socket
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from referee.store.house import House
 from referee.tournament.spec import Spec
 from tests.arena.playing import ROOT
 from tests.daemon.serving import BOTS, HALL_ENDED, Daemon, nothing_left, processes_of, serving
+from tests.forking import COMMAND, MAIN, Forked
 from tests.waiting import PATIENCE_S, wait_for
 
 HALL = ("--no-web", *BOTS, "--variant", "underdog", "--variant", "deck")
@@ -32,10 +32,8 @@ SLOW = "def answer(game, turn):\n    time.sleep(0.01)"
 @contextlib.contextmanager
 def connected(bot: str, to: str, *options: str) -> Iterator[subprocess.Popen[bytes]]:
     """`referee connect`, gone afterwards."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "referee", "connect", bot, "--to", to, *options],
-        stdout=subprocess.DEVNULL,
-    )
+    words = ("connect", bot, "--to", to, *options)
+    process = Forked(COMMAND, MAIN, *words, stdout=subprocess.DEVNULL)
     try:
         yield process
     finally:
@@ -216,8 +214,12 @@ def test_another_version_does_not_play_for_the_one_that_entered(tmp_path: Path) 
             with connected(version(2, tmp_path), to, "--name", "alpha", "--token", alpha):
                 # It plays on the ladder meanwhile.
                 wait_for(lambda: any("alpha v2" in pair for pair in met(daemon)), "alpha v2")
-                before = games_of(folder)
+                # The daemon commits the ladder and the tournament one after the other. With more
+                # games of the ladder, all that came before these is committed in both.
                 daemon.wait_for_games(len(daemon.games()))
+                before = games_of(folder)
+                for _ in range(2):
+                    daemon.wait_for_games(len(daemon.games()))
                 assert games_of(folder) == before
             with connected(version(1, tmp_path), to, "--name", "alpha", "--token", alpha):
                 wait_for(lambda: games_of(folder) > before, "more games of the tournament")

@@ -7,20 +7,25 @@ import os
 import shutil
 import sys
 import tarfile
+import uuid
 from datetime import timedelta
 from pathlib import Path
 
 import msgspec
 import pytest
 
+from referee.bots.building import OWN
+from referee.bots.cache import COMPILERS, SHOWN_NAME, forget_content, readable_cache
 from referee.bots.confinement import UNCONFINED
-from referee.bots.manifest import sample_bots
-from referee.daemon.definition import bot_of
+from referee.bots.confinement.identity import servant
+from referee.bots.manifest import read_bot, sample_bots
+from referee.daemon.definition import CACHE, bot_of
 from referee.daemon.samples import packed
 from referee.daemon.sweeping import sweep
 from referee.store.house import House
 from referee.store.house.rows import Limits, TeamRow, VersionRow
 from referee.tournament.spec import Spec
+from tests.confinement.offered import BEST, walls
 from tests.daemon.serving import Daemon, nothing_left, processes_of, serving
 from tests.waiting import wait_for
 
@@ -28,12 +33,18 @@ QUIET = ("--no-web", "--bots", "none", "--variant", "underdog", "--pace", "5")
 
 
 def bot_folder(
-    folder: Path, *, build: str = "", crash: bool = False, before: str = "", extra: str = ""
+    folder: Path,
+    *,
+    build: str = "",
+    crash: bool = False,
+    before: str = "",
+    extra: str = "",
+    command: str = sys.executable,
 ) -> bytes:
     """An archive of a bot that plays the highest card, or dies of it."""
     shutil.copytree(sample_bots()["highest"], folder)
     (folder / "bot.toml").write_text(
-        f'name = "whatever"\ncommand = ["{sys.executable}", "bot.py"]\n{build}\n'
+        f'name = "whatever"\ncommand = ["{command}", "bot.py"]\n{build}\n'
     )
     code = before + ("raise SystemExit('no such luck')\n" if crash else "")
     source = next(path for path in folder.glob("*.py"))
@@ -79,6 +90,24 @@ def test_a_good_bot_plays_and_a_bad_one_is_told_why(tmp_path: Path) -> None:
         daemon.wait_for_games()
         assert daemon.stop() == 0
     assert "Traceback" not in daemon.said
+
+
+@walls
+def test_a_build_of_what_is_handed_in_keeps_nothing_of_its_compiler(tmp_path: Path) -> None:
+    data, name = tmp_path / "data", uuid.uuid4().hex[:SHOWN_NAME]
+    build = 'build = ["sh", "-c", "mkdir -p ~/.cache; touch ~/.cache/left"]'
+    packed_bot = bot_folder(tmp_path / "bot", build=build, command="python3", extra=f"# {name}\n")
+    with House.open(data) as house:
+        version = house.submissions.keep(name, team(house), packed_bot)
+    with serving(data, *QUIET, "--sandbox", BEST.value) as daemon:
+        assert judged(daemon, version).state == "playing", daemon.said
+        assert daemon.stop() == 0
+    caches = (data / CACHE, readable_cache(data / CACHE, servant()))
+    kept = {path.name for cache in caches for path in cache.glob(f"{name}-*")}
+    assert [each for each in kept if each.endswith("-confined.whole")], kept
+    assert not [each for each in kept if OWN in each or COMPILERS in each]
+    for cache in caches:
+        forget_content(cache, name, read_bot(tmp_path / "bot").hash)
 
 
 def test_what_cannot_be_a_bot_is_rejected(tmp_path: Path) -> None:

@@ -75,6 +75,37 @@ def test_a_tournament_goes_on_after_a_kill(tmp_path: Path) -> None:
     assert read_standings(folder).played == 6000
 
 
+FAILING = """
+import time
+from referee.rules.underdog import Underdog
+
+class Failing(Underdog):
+    name = "failing"
+    applied = 0
+
+    def apply(self, position, plays, chance):
+        type(self).applied += 1
+        if self.applied % 1000 == 0:
+            time.sleep(0.5)  # The games before are reported meanwhile.
+            raise SystemExit
+        return super().apply(position, plays, chance)
+"""
+
+
+def test_a_block_that_always_fails_ends_the_tournament(tmp_path: Path) -> None:
+    """Its games before that are played again each time, and are no progress."""
+    script = tmp_path / "failing.py"
+    script.write_text(FAILING)
+    bots = ("random", "lowest")
+    spec = Spec(name="cup", variants=(str(script),), bots=bots, games=400, restart="pairing")
+    with serving(tmp_path / "data", *PLAIN) as daemon:
+        daemon.wait_for_games()
+        failed = over(daemon, asked(daemon, spec))
+        assert failed.state == "failed"
+        assert failed.told == Naming("random", "lowest")
+        assert daemon.stop() == 0
+
+
 def test_no_hand_is_dealt_twice_where_chance_is_hidden(tmp_path: Path) -> None:
     """On a ladder, and in its tournaments, samples are strangers as well."""
     spec = Spec(name="cup", variants=("deck",), bots=("random", "lowest"), games=8)

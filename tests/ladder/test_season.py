@@ -119,7 +119,7 @@ def played(chunk: Chunk, numbers: list[int], ending: str = "rules") -> Batch:
         for number in numbers
         if ending != "rules"
     ]
-    return Batch(chunk.id, games, faults)
+    return Batch(chunk.id, games, faults, [])
 
 
 def given(season: Season, place: str = "workers", **options: object) -> Chunk:

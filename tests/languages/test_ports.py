@@ -44,6 +44,7 @@ def test_the_folder_is_a_manifest_and_one_source(language: str) -> None:
     assert bot.name == folder.name
     assert bot.variants is None
     assert bot.games_at_once == 64
+    assert bot.stateless
     assert bot.description
     assert bot.version
 

@@ -9,15 +9,20 @@ import shutil
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
-from referee.bots.manifest import BadBot, read_bot
+from referee.bots.confinement import UNCONFINED
+from referee.bots.confinement.levels import Level
+from referee.bots.confinement.probe import holds
+from referee.bots.manifest import BadBot, Bot, read_bot
 from referee.match import play_match
 from referee.rules.registry import BUNDLED
 from referee.workshop.new_bot import LANGUAGES, TEMPLATES, new_bot
 from tests.cli.running import Mistakes, referee, refuses, succeeds
 from tests.languages.ready import protocol_block, ready, template
 from tests.talking import Opposed, play_at_once, talking_to
-from tests.workshop.check.checking import check
+from tests.workshop.check.checking import by_result, check
+from tests.workshop.confined import STANDARD, open_folder
 
 DOCS = Path(__file__).parents[2] / "docs"
 GONE = "def view(self, position, seat):\n        return position.gone"
@@ -49,6 +54,7 @@ def test_it_works_at_once(
         assert not PLACEHOLDER.search(path.read_text("utf-8")), path
     told = read_bot(folder)
     assert (told.name, told.variants, told.games_at_once) == ("Mine 2", None, 64)
+    assert told.stateless
     assert Path(made.edit).is_file()
     bot = ready(told, tmp_path_factory)
     with talking_to(bot.command, bot.folder) as talk:
@@ -57,9 +63,47 @@ def test_it_works_at_once(
             play_at_once(talk, games)
             if variant == "underdog":
                 assert len({game.moves[0] for game in games}) >= 4, "it is to move at random"
-    assert check(bot, variants=None, time_ms=10_000).failed == []
     result = play_match(bot, "random", games=20, time="10s", seed="new", logs=tmp_path / "logs")
     assert (result.games, result.fault_counts["Mine 2"]) == (20, {})
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_it_passes_its_check_confined(
+    language: str, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """At level standard, or at none if this machine does not offer that."""
+    confinement = STANDARD if holds(Level.STANDARD) else UNCONFINED
+    made = ready(
+        read_bot(Path(new_bot("Mine 2", language, parent=tmp_path).folder)), tmp_path_factory
+    )
+    with open_folder() as folder:
+        bot = ready(moved(made, folder), tmp_path_factory, confinement)
+        report = check(bot, variants=None, time_ms=10_000, confinement=confinement)
+    assert report.level == confinement.level
+    assert report.failed == []
+    assert by_result(report, "passed") == {each.name for each in report.steps}
+
+
+def moved(bot: Bot, folder: Path) -> Bot:
+    """A built bot, copied to where the user of confined bots can read it."""
+    assert bot.folder is not None
+    return replace(bot, folder=Path(shutil.copytree(bot.folder, folder / "bot")))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_its_luck_comes_from_bot_seed(
+    language: str, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    made = new_bot("Mine 2", language, parent=tmp_path)
+    bot = ready(read_bot(Path(made.folder)), tmp_path_factory)
+    names = ["1", "2", "", "@", "a]b", '"$x" \\\\ ü', "x" * 300]
+    at_once, by_one = ([Opposed("duel", name) for name in names] for _ in range(2))
+    with talking_to(bot.command, bot.folder) as talk:
+        play_at_once(talk, at_once)
+    with talking_to(bot.command, bot.folder) as talk:
+        for game in reversed(by_one):
+            play_at_once(talk, [game])
+    assert [game.moves for game in by_one] == [game.moves for game in at_once]
 
 
 def test_one_variant(tmp_path: Path) -> None:

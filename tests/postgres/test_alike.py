@@ -10,14 +10,13 @@ import pytest
 
 from referee.store import schema
 from referee.store.browsing import last_numbers, met_by, newest_records, records_of
-from referee.store.buckets import pack
 from referee.store.database import BadStore, Store
 from referee.store.oldest import oldest_records
 from referee.store.place import read_address
 from referee.store.rows import FaultRow, GameRow, RulingRow, game_id
 from referee.store.tally import COUNTED
 from tests.postgres.serving import Server
-from tests.store.sample import BOTS, PAIRINGS, VALUES
+from tests.store.sample import BOTS, PAIRINGS, VALUES, record
 
 NAME = "alike"
 ENDINGS = ("rules", "rules", "rules", "timeout", "forfeit", "void")
@@ -62,11 +61,11 @@ def fill(store: Store) -> None:
             seats = (row.first, row.second) if number % 2 else (row.second, row.first)
             ending = draw.choice(ENDINGS)
             points = None if ending == "void" else draw.choice((0, 1, 2))
-            times = pack(draw.choices(range(3000), k=4)), pack(draw.choices(range(90), k=3))
+            times = draw.choices(range(3000), k=4), draw.choices(range(90), k=3)
             digest = draw.choice((draw.getrandbits(64) - (1 << 63), 5))
-            body = f"{row.id}-{number} ".encode() * 9
+            body = record(f"{row.id}-{number} ".encode() * 9, times)
             told = (row.id, number, (number + 1) // 2, *seats, points, ending, 7, digest, body)
-            games.append(GameRow(*told, times))
+            games.append(GameRow(*told))
             if ending == "timeout":
                 code = draw.choice(sorted(COUNTED))
                 faults.append(FaultRow(row.id, number, 1, seats[1], code, 3, "höher, 100 %s"))

@@ -193,3 +193,12 @@ def test_the_end_of_the_connection() -> None:
     assert code == "crash"
     assert detail == Naming("connection ended", "middle of a message")
     assert fault(list(Bot().session.end_of_input())) == ("no_start", "the bot's connection ended")
+
+
+def test_a_message_that_has_only_begun_is_not_settled() -> None:
+    bot = playing(turns=0)
+    bot.session.ping()
+    pong = frame(b'{"type":"pong"}')
+    assert len(bot.session.receive(pong + pong[:1])) == 1
+    assert not bot.session.is_settled
+    assert len(bot.session.receive(pong[1:])) == 1

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgpack  # type: ignore[import-untyped]
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from referee.clock import Clock
@@ -251,10 +251,15 @@ VALUES = st.recursive(
     ),
     max_leaves=12,
 )
+DEEP: list[Any] = []
+for _ in range(NESTING_LIMIT):
+    DEEP = [DEEP]
 
 
 @quick
 @given(st.dictionaries(st.sampled_from(["id", "move", "type", "note"]), VALUES, max_size=4))
+@example({"id": [2**60], "move": 2**64 - 1})
+@example({"id": 2**60, "move": DEEP})
 def test_both_encodings_are_judged_alike(fields: dict[str, Any]) -> None:
     def heard(encode: Any) -> list[tuple[object, ...]]:
         events = playing(packed=encode is as_packed).message(encode(fields))

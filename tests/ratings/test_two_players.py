@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import random
+from collections import defaultdict
+from fractions import Fraction
 from itertools import pairwise
 from statistics import NormalDist
 
@@ -192,7 +194,17 @@ def test_whatever_the_results(results: list[tuple[int, float]]) -> None:
     assert (found.normalised_elo is None) == (other.normalised_elo is None)
     if found.normalised_elo is not None and other.normalised_elo is not None:
         assert other.normalised_elo == pytest.approx(-found.normalised_elo)
-        assert abs(found.normalised_elo) < 2_000
+        assert found.normalised_elo == pytest.approx(normalised_elo(results))
+
+
+def normalised_elo(results: list[tuple[int, float]]) -> float:
+    """The formula by its words, in exact fractions up to the root."""
+    mean = Fraction(sum(points for _, points in results)) / len(results)
+    off: dict[int, Fraction] = defaultdict(Fraction)
+    for pair, points in results:
+        off[pair] += Fraction(points) - mean
+    variance = sum(each**2 for each in off.values()) / len(results)
+    return float(mean - Fraction(1, 2)) / math.sqrt(variance) * 800 / math.log(10)
 
 
 # Coverage: what is claimed at 95 % holds in about 95 of 100 matches.

@@ -12,7 +12,7 @@ import msgspec
 
 from referee.record import Record
 from referee.reports.standings import Standings, standings
-from referee.store.buckets import pack
+from referee.store.buckets import Spent, count_times
 from referee.store.database import Store
 from referee.store.rows import BotRow, FaultRow, GameRow, PairingRow
 from referee.tournament.spec import Spec
@@ -21,6 +21,9 @@ POINTS = {"1": 2, "=": 1, "0": 0}
 ODD = {"v": None, "V": None, "F": 2, "f": 0}
 """Two void games, by timeouts and by forfeits of both, one that the second bot of the pairing
 forfeited, and one that the first did."""
+
+SPENT = Spent([(0, 1), (0, 1), (1, 1), (1, 1)], [100, 100, 40, 3_000])
+"""The times of the moves of every game."""
 
 
 class Met(NamedTuple):
@@ -72,7 +75,8 @@ def make(
         for start in range(0, len(rows), 7):
             batch = rows[start : start + 7]
             keys = {row[:2] for row in batch}
-            store.add_games(batch, [fault for fault in faults if fault[:2] in keys])
+            times = [each for row in batch for each in count_times(row[0], row[3:5], [SPENT])]
+            store.add_games(batch, [fault for fault in faults if fault[:2] in keys], times)
         if finished:
             store.set_value("finished", "2026-11-16T00:00:00Z")
         store.commit()
@@ -105,6 +109,7 @@ def make_real(folder: Path, games: Mapping[tuple[str, str], Sequence[Record]]) -
                         )
                         for fault in record.faults()
                     ],
+                    (),
                 )
         store.set_value("finished", "2026-11-16T00:00:00Z")
         store.commit()
@@ -134,7 +139,6 @@ def _game(pairing: int, number: int, ids: Mapping[str, int], met: Met, result: s
         *(pairing, number, (number + 1) // 2, first, second, points, ending, 4),
         digest=number % 2 if met.copies else number,
         record=b"",
-        times=(pack([100, 100]), pack([40, 3_000])),
     )
 
 
@@ -154,5 +158,4 @@ def _row(pairing: int, number: int, seats: tuple[int, ...], record: Record) -> G
         plays=len(record.moves),
         digest=zlib.crc32(msgspec.msgpack.encode((record.chance, record.moves, record.ending))),
         record=msgspec.msgpack.encode(record),
-        times=(b"", b""),
     )

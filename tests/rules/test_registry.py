@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+import shutil
 import sys
+from importlib import import_module
+from importlib.metadata import Distribution, DistributionFinder
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +20,7 @@ from referee.rules.registry import (
     build_variant,
     find_variant,
     is_path,
+    known_names,
 )
 from tests.facts import Naming
 
@@ -158,6 +163,29 @@ def test_the_script_of_an_entry_point_can_be_given_by_path(package: Path) -> Non
     assert find_variant(str(package / "extra_games.py")).name == "nothing"
     copy = script(package, GOOD, "copy.py")
     assert "the name nothing is taken by the entry point" in trouble(copy)
+
+
+def test_a_package_in_an_archive(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    register(package, "nothing = extra_games:Nothing")
+    archive = shutil.make_archive(str(package / "packed"), "zip", package)
+    monkeypatch.setattr(sys, "path", [archive, *(set(sys.path) - {str(package)})])
+    assert find_variant("nothing").name == "nothing"
+
+
+def test_a_package_that_lies_in_no_folder_of_the_path(
+    package: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    register(package, "nothing = extra_games:Nothing")
+    import_module("extra_games")
+    monkeypatch.setattr(sys, "path", [place for place in sys.path if place != str(package)])
+    assert "nothing" not in known_names()
+
+    class Elsewhere(DistributionFinder):
+        def find_distributions(self, context: Any = None) -> list[Distribution]:
+            return [Distribution.at(package / "extra-1.0.dist-info")]
+
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, Elsewhere()])
+    assert find_variant("nothing").name == "nothing"
 
 
 # Scripts.

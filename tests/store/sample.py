@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from pathlib import Path
 
-from referee.store.buckets import pack
+import msgspec
+
 from referee.store.database import Store
 from referee.store.place import Address
 from referee.store.rows import BotRow, FaultRow, GameRow, PairingRow
@@ -33,17 +35,29 @@ def new_store(folder: Path) -> Store:
 
 
 def game(
-    number: int, pairing: int = 1, tag: str = "", times: tuple[bytes, bytes] = (b"", b"")
+    number: int,
+    pairing: int = 1,
+    tag: str = "",
+    times: tuple[Sequence[int], Sequence[int]] | None = None,
 ) -> GameRow:
-    """A game that is known by its number; every third is unrated."""
+    """A game that is known by its number; every third is unrated. `times` are those of the moves of
+    either seat, which its record tells then."""
     players = PAIRINGS[pairing - 1]
     seats = (players.first, players.second)
     first, second = seats if number % 2 else seats[::-1]
     points = None if number % 3 == 0 else number % 3
     body = f"{pairing}/{number}{tag}".encode()
+    if times is not None:
+        body = record(body, times)
     return GameRow(
-        pairing, number, (number + 1) // 2, first, second, points, "rules", 13, -number, body, times
+        pairing, number, (number + 1) // 2, first, second, points, "rules", 13, -number, body
     )
+
+
+def record(body: bytes, times: tuple[Sequence[int], Sequence[int]]) -> bytes:
+    """What a store reads of a record, and something else."""
+    moves = [(seat, 1) for seat in (0, 1) for _ in times[seat]]
+    return msgspec.msgpack.encode({"moves": moves, "spent_us": [*times[0], *times[1]], "": body})
 
 
 def games(first: int, last: int, pairing: int = 1) -> list[GameRow]:
@@ -52,9 +66,8 @@ def games(first: int, last: int, pairing: int = 1) -> list[GameRow]:
 
 def large_game(number: int) -> GameRow:
     """A game with a record of 600 bytes that nothing makes smaller, and a few times."""
-    return game(number)._replace(
-        record=random.Random(number).randbytes(600), times=(pack([5, 70]), pack([1000]))
-    )
+    body = random.Random(number).randbytes(600)
+    return game(number)._replace(record=record(body, ([5, 70], [1000])))
 
 
 def fault(number: int, pairing: int = 1, seat: int = 0, code: str = "timeout") -> FaultRow:

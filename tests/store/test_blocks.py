@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import random
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from referee.store import blocks
 from referee.store.blocks import SIZE, block_of
 from referee.store.browsing import last_numbers, newest_records
 from referee.store.database import BadStore, Store
@@ -77,6 +79,46 @@ def test_what_is_not_committed_is_in_no_block(tmp_path: Path) -> None:
         assert store.add_games(games(1, SIZE)) == 28
         store.commit()
         assert [body for _, _, body in store.records()] == [row.record for row in games(1, SIZE)]
+
+
+READ: dict[str, Callable[[Store], list[int]]] = {
+    "all": lambda store: [number for _, number, _ in store.records()],
+    "one": lambda store: [number for number in range(500) if store.record(1, number) is not None],
+    "newest": lambda store: [number for number, _ in reversed(newest_records(store, 1, 500))],
+    "oldest": lambda store: sorted(key & 0xFFFFFFFF for _, key, _ in oldest_records(store)),
+    "last": lambda store: list(range(1, last_numbers(store)[1] + 1)),
+}
+
+
+@pytest.mark.parametrize("way", READ)
+def test_records_are_there_before_they_are_committed(tmp_path: Path, way: str) -> None:
+    with new_store(tmp_path) as store:
+        store.set_games(1, 1000)
+        for last in (SIZE + 20, 2 * SIZE + 10):
+            store.add_games(games(1, last))
+            assert READ[way](store) == list(range(1, last + 1))
+    assert rows_in(tmp_path) == (0, [])
+
+
+def test_what_is_whole_or_too_much_is_written_before_the_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def loose_and_packed(store: Store) -> tuple[int, int]:
+        query = "SELECT (SELECT count(*) FROM record), (SELECT sum(games) FROM block)"
+        (found,) = store._database.execute(query).fetchall()
+        return int(found[0]), int(found[1] or 0)
+
+    with new_store(tmp_path) as store:
+        store.set_games(1, 1000)
+        store.add_games(reversed(games(1, SIZE + 3)))
+        assert loose_and_packed(store) == (0, SIZE)
+        monkeypatch.setattr(blocks, "HELD_BYTES", 15)
+        store.add_games(games(SIZE + 4, SIZE + 4))
+        assert loose_and_packed(store) == (4, SIZE)
+        store.add_games(games(SIZE + 5, 2 * SIZE))
+        assert loose_and_packed(store) == (0, 2 * SIZE)
+        store.commit()
+        assert list(store.records()) == [(1, row.number, row.record) for row in games(1, 2 * SIZE)]
 
 
 def test_a_game_that_is_in_a_block_is_there(tmp_path: Path) -> None:

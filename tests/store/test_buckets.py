@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.store.buckets import bucket_of, pack, pack_by_seat, unpack, value_of
+from referee.store.buckets import Spent, bucket_of, count_times, times_of, value_of
+from referee.store.rows import TimesRow
+from tests.store.sample import game
 
 TIMES = st.integers(0, 2**50)
 
@@ -35,17 +39,18 @@ def test_the_middle_of_a_bucket_is_in_it(bucket: int) -> None:
     assert bucket_of(value_of(bucket)) == bucket
 
 
-@given(st.lists(TIMES))
-def test_packed_times_are_buckets_again(times: list[int]) -> None:
-    assert list(unpack(pack(times))) == [bucket_of(us) for us in times]
+@given(st.lists(st.lists(st.tuples(st.integers(0, 1), TIMES), max_size=40), max_size=4))
+def test_times_are_counted_by_bot_and_bucket(games: list[list[tuple[int, int]]]) -> None:
+    records = [Spent([(seat, 1) for seat, _ in game], [us for _, us in game]) for game in games]
+    expected = [
+        Counter(bucket_of(us) for game in games for seat, us in game if seat == wanted)
+        for wanted in (0, 1)
+    ]
+    assert list(count_times(3, (8, 5), records)) == [
+        TimesRow(3, bot, dict(moves)) for bot, moves in zip((8, 5), expected, strict=True)
+    ]
 
 
-@given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 10_000_000)), max_size=40))
-def test_times_by_seat(moves: list[tuple[int, int]]) -> None:
-    first, second = pack_by_seat([seat for seat, _ in moves], [us for _, us in moves])
-    assert first == pack([us for seat, us in moves if seat == 0])
-    assert second == pack([us for seat, us in moves if seat == 1])
-
-
-def test_times_by_seat_in_turn() -> None:
-    assert pack_by_seat([0, 1, 0], [7, 8, 9]) == (pack([7, 9]), pack([8]))
+def test_what_is_no_record_has_no_times() -> None:
+    rows = [game(1), game(2, times=([5], [70, 70])), game(3)._replace(record=b"\x80")]
+    assert list(times_of(rows)) == [TimesRow(1, 2, {5: 1}), TimesRow(1, 1, {bucket_of(70): 2})]

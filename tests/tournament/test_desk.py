@@ -103,3 +103,16 @@ def test_every_game_is_handed_out_until_it_does_not_come_back(
 def test_missing_is_what_is_not_there(there: set[int], games: int) -> None:
     lacking = numbers(missing(games, spans(there)))
     assert lacking == [number for number in range(1, games + 1) if number not in there]
+
+
+def test_a_cheap_pairing_comes_first_and_nobody_waits_for_ever() -> None:
+    """A bot that is never kept costs more than the others in each of its pairings."""
+    desk = Desk()
+    for pairing in (1, 2, 3):
+        desk.add(pairing, [(1, 100_000)])
+    taken: list[int] = []
+    for _ in range(9):
+        piece = desk.take(2, cost=lambda pairing: int(pairing == 1))
+        assert piece is not None
+        taken.append(piece[0])
+    assert taken == [2, 3, 1, 2, 3, 1, 2, 3, 1]

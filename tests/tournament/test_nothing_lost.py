@@ -15,7 +15,8 @@ import pytest
 
 from referee.store.database import Store
 from tests.arena.playing import MARK, all_gone
-from tests.cli.running import REFEREE, environment, referee
+from tests.cli.running import environment, referee
+from tests.forking import COMMAND, MAIN, Forked
 from tests.once import once
 from tests.tournament.playing import SALT
 from tests.waiting import PATIENCE_S
@@ -50,8 +51,10 @@ def games(folder: Path) -> list[dict[str, Any]]:
 
 
 def begin(folder: Path, mark: str, *words: object) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [*REFEREE, *map(str, words), "--events", "-"],
+    return Forked(
+        COMMAND,
+        MAIN,
+        *(*words, "--events", "-"),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         cwd=folder,

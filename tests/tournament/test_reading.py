@@ -28,6 +28,8 @@ warm_up = "2s"
 startup = "3s"
 think = "parallel"
 at_once = 8
+restart = "pairing"
+block = 50
 seed = 7
 salt = "5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a"
 jobs = 2
@@ -99,6 +101,8 @@ def test_everything(folder: Path) -> None:
         startup="3s",
         think="parallel",
         at_once=8,
+        restart="pairing",
+        block=50,
         seed="7",
         salt=SALT,
         jobs=2,

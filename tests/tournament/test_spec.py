@@ -211,6 +211,8 @@ OTHER: dict[str, Any] = {
     "build_time": "5s",
     "think": "parallel",
     "at_once": 1,
+    "restart": "game",
+    "block": 100,
     "seed": "other",
     "salt": "0" * 32,
     "jobs": 7,

@@ -6,17 +6,23 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import uuid
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 import pytest
 
+from referee.arena.player import Player, Upkeep
+from referee.arena.process_cache import ProcessCache
 from referee.bots.manifest import Bot, find_bot
 from referee.clock import Clock
 from referee.record import Record
 from referee.schedule import pairing_games
+from referee.store.buckets import bucket_of
+from referee.tournament import worker
 from referee.tournament.chunk import (
     Batch,
     Call,
@@ -112,7 +118,17 @@ def test_a_chunk_is_played(workers: Workers) -> None:
         assert (row.pairing, row.first, row.second) == (3, *seats)
         record = played[row.number]
         assert row.points == (1 if record.winner is None else 2 - 2 * record.winner)
-        assert sum(map(len, row.times)) == 2 * len(record.moves)
+    spent = Counter(
+        (row.first if seat == 0 else row.second, bucket_of(us))
+        for row in rows
+        for (seat, _), us in zip(played[row.number].moves, played[row.number].spent_us, strict=True)
+    )
+    counted: Counter[tuple[int, int]] = Counter()
+    for report in said:
+        for pairing, bot, moves in report.times if isinstance(report, Batch) else ():
+            assert pairing == 3
+            counted.update({(bot, bucket): times for bucket, times in moves.items()})
+    assert counted == spent
     assert all(
         (a.digest == b.digest) == (played[a.number].moves == played[b.number].moves)
         for a in rows[:50]
@@ -249,3 +265,22 @@ def test_frames_however_the_bytes_are_cut() -> None:
             for body in frames.feed(data[start : start + size])
         ]
         assert [read_order(body) for body in bodies] == orders
+
+
+def test_a_worker_without_orders_keeps_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "IDLE_S", 0.01)
+    cache = ProcessCache()
+    bot = find_bot("highest")
+    player = Player(0, bot, Upkeep(startup_ms=60_000, cache=cache))
+    player.start()
+    player.keep_or_leave()
+    assert bot in cache
+    orders = worker.OrderQueue()
+    heard: list[object] = []
+    waiting = threading.Thread(target=lambda: heard.append(orders.get(cache)))
+    waiting.start()
+    wait_for(lambda: bot not in cache, "the end of what was kept")
+    order = Call(contestant=Contestant(1, bot), manner=MANNER)
+    orders.put(order)
+    waiting.join(PATIENCE_S)
+    assert heard == [order]

@@ -15,11 +15,13 @@ from email.message import Message
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.arena.playing import ROOT
+from tests.forking import Forked
 from tests.loopback import own_address
 from tests.waiting import PATIENCE_S
 
-START = [sys.executable, "-c", "from referee.web.main import main; main()"]
+MODULE = "referee.web.main"
+PROGRAM = f"from {MODULE} import main; main()"
+START = [sys.executable, "-c", PROGRAM]
 
 
 class Reply(NamedTuple):
@@ -92,13 +94,8 @@ def serving(data: Path, *, before: str = "", **settings: Any) -> Iterator[Web]:
 
     `before` is Python that it runs first, to make something smaller or slower in it.
     """
-    process = subprocess.Popen(
-        [*START[:2], f"{before}\n{START[2]}"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )
+    pipe = subprocess.PIPE
+    process = Forked((MODULE,), f"{before}\n{PROGRAM}", stdin=pipe, stdout=pipe, stderr=pipe)
     assert process.stdin is not None
     assert process.stdout is not None
     assert process.stderr is not None
@@ -118,8 +115,8 @@ def serving(data: Path, *, before: str = "", **settings: Any) -> Iterator[Web]:
     finally:
         process.kill()
         process.wait()
-        for pipe in (process.stdin, process.stdout, process.stderr):
-            pipe.close()
+        for each in (process.stdin, process.stdout, process.stderr):
+            each.close()
 
 
 def cpu_s(pid: int) -> float:

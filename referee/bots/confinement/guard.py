@@ -16,6 +16,7 @@ from referee.bots.confinement.levels import Level
 from referee.bots.confinement.limits import GIB, MIB, Limits
 from referee.bots.confinement.seccomp import UnknownMachine, seccomp_filter
 from referee.bots.confinement.walls import HOME, View, search_path, walled, writable
+from referee.bots.keeping.watch import SMALL_SHARE
 from referee.mistake import REFUSED, Mistake
 
 OPEN_FILES, BUILD_FILES = 64, 256
@@ -48,6 +49,8 @@ class Guard(Struct, frozen=True, kw_only=True):
     """And group; None keeps the referee's own."""
     limits: dict[str, int]
     """By the name of the resource, for the process and all that it starts."""
+    cpu_s: int = 0
+    """Seconds of processor time that it may use in a pairing, which the keeper sees to."""
     watched_memory: int = 0
     """Bytes that all its processes may fill together, which the keeper sees to; 0 where a control
     group does."""
@@ -62,6 +65,11 @@ class Guard(Struct, frozen=True, kw_only=True):
     """The control group to make for it; empty for none."""
     group_limits: dict[str, int] = {}
     """By the name of the file."""
+
+    @property
+    def stops_whole(self) -> bool:
+        """Whether all its processes can be stopped together."""
+        return self.one_process or self.stopper or bool(self.group)
 
 
 def guard(
@@ -98,6 +106,7 @@ def guard(
         filter=filter,
         user=servant(),
         limits=_resources(limits, BUILD_FILES if build else OPEN_FILES, full=full),
+        cpu_s=limits.cpu,
         watched_memory=0 if full else limits.memory,
         writable=writable(view),
         one_process=one_process,
@@ -124,7 +133,8 @@ def _environment(
 def _resources(limits: Limits, files: int, *, full: bool) -> dict[str, int]:
     wanted = {
         "DATA": limits.memory,
-        "CPU": limits.cpu,
+        # A process that is kept from pairing to pairing has used up to a tenth before.
+        "CPU": limits.cpu + max(1, limits.cpu // SMALL_SHARE),
         "FSIZE": limits.file_size,
         "NOFILE": files,
         "SIGPENDING": SIGNALS,

@@ -31,7 +31,7 @@ class Limits(Struct, frozen=True, kw_only=True):
     processes: int = 64
     """Processes and threads at a time."""
     cpu: int = 3600
-    """Seconds of processor time of one process, from its start to its end."""
+    """Seconds of processor time of one process, in a pairing."""
     file_size: int = 64 * MIB
     """Bytes in one file that it writes."""
     disk: int = 64 * MIB

@@ -59,6 +59,8 @@ class View(Struct, frozen=True):
     """The current folder, as the bot calls it."""
     scratch: bool = False
     """Whether that folder is empty and can be written to, as much as to /tmp."""
+    maybe: tuple[tuple[str, str], ...] = ()
+    """Files as above, each seen only if it is still there."""
 
 
 def walled(
@@ -78,6 +80,8 @@ def walled(
         words += ["--size", str(limits.disk), "--tmpfs", view.folder]
     for source, inside in view.files:
         words += ["--ro-bind", source, inside]
+    for source, inside in view.maybe:
+        words += ["--ro-bind-try", source, inside]
     if not view.scratch:
         words += ["--dir", view.folder]
     words += ["--chdir", view.folder, "--remount-ro", "/dev", "--remount-ro", "/"]

@@ -25,6 +25,8 @@ class Files:
         self._bot = bot
         self._folders = folders
         self._open: list[int] = []
+        self._before: dict[int, int] = {}
+        """Files that were there when the pairing began, by descriptor."""
 
     def too_many(self) -> bool:
         """Whether there are more than there may be. tmpfs counts a link to a file as one, too."""
@@ -32,9 +34,25 @@ class Files:
             self._open = opened(self._bot, self._folders)
         for fd in self._open:
             room = os.statvfs(fd)
-            if room.f_files - room.f_ffree > room.f_blocks + FREE:
+            made = room.f_files - room.f_ffree - self._before.get(fd, 0)
+            if made > room.f_blocks + FREE:
                 return True
         return False
+
+    def begin_pairing(self) -> None:
+        """Files that are there now do not count any more."""
+        for fd in self._open:
+            room = os.statvfs(fd)
+            self._before[fd] = room.f_files - room.f_ffree
+
+    def are_few(self, share: int) -> bool:
+        """Whether files and bytes take no more than this share, a tenth for 10, of their room."""
+        for fd in self._open:
+            room = os.statvfs(fd)
+            files, used = room.f_files - room.f_ffree, room.f_blocks - room.f_bfree
+            if files * share > room.f_blocks + FREE or used * share > room.f_blocks:
+                return False
+        return True
 
     def close(self) -> None:
         """What is held open here outlives the bot."""

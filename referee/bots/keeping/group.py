@@ -34,6 +34,17 @@ class Group:
                 counts = dict(line.split() for line in file)
         return counts.get("oom_kill", "0") != "0"
 
+    def is_half_full(self) -> bool:
+        """Whether its processes have half of the memory that they may have, or more."""
+        most = self._limits.get("memory.max", 0)
+        if not (self._path and most):
+            return False
+        try:
+            with open(f"{self._path}/memory.current") as file:
+                return 2 * int(file.read()) >= most
+        except OSError:
+            return False
+
     def remove(self) -> None:
         """With all that is left in it."""
         if not self._path:

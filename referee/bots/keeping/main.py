@@ -11,7 +11,7 @@ from .ending import leave_nothing, told
 from .files import Files
 from .group import Group
 from .log import Log
-from .orders import Handed, Orders
+from .orders import ASIDE, LINE_END, MOST_PATH_BYTES, UP, Handed, Orders
 from .starting import (
     PR_SET_CHILD_SUBREAPER,
     await_walls,
@@ -19,6 +19,7 @@ from .starting import (
     inner,
     let_go,
     prctl,
+    sleep_through_stops,
     start,
 )
 from .stopper import start_stopper
@@ -33,21 +34,21 @@ def keep(orders: Orders, handed: Handed) -> None:
     os.set_blocking(woken, False)
     signal.set_wakeup_fd(woken)
     signal.signal(signal.SIGCHLD, lambda *_: None)
+    sleep_through_stops()
     prctl(PR_SET_CHILD_SUBREAPER, 1)
-    stderr, bot_stderr = os.pipe()
     up, bot_up = os.pipe()
     bot_gate, gate = os.pipe()
     group = Group(orders.group, orders.group_limits)
-    log = Log(orders.log, orders.log_bytes)
+    log = Log(orders.log_bytes, own_stderr=handed.stderr >= 0)
     files: Files | None = None
     ended = ""
     outer = 0
     try:
         group.make()
-        outer = start(orders, group, bot_stderr, bot_up, handed.filter, bot_gate)
-        let_go(bot_stderr, bot_up, bot_gate, handed.filter)
+        outer = start(orders, group, handed.bot_stderr, bot_up, handed.filter, bot_gate)
+        let_go(handed.bot_stderr, bot_up, bot_gate, handed.filter)
         if walled and not await_walls(up, control):
-            tell(control, f"walls {first_words(stderr)}")
+            tell(control, f"walls {first_words(handed.words)}")
             return
         bot = inner(outer) if walled else outer
         if orders.cores:
@@ -61,14 +62,14 @@ def keep(orders: Orders, handed: Handed) -> None:
             os.write(gate, b"\n")
         tell(control, f"started {bot} {stopper}")
         files = Files(bot, orders.places) if orders.places else None
-        looks = Watch(orders.memory, outer, bot, files, alone=orders.alone)
+        looks = Watch(orders.memory, orders.cpu_s, outer, bot, files, group, alone=orders.alone)
         with contextlib.suppress(OSError):
-            ended = watch(control, stderr, wakeup, (outer, stopper), log, looks, walled)
+            ended = watch(handed, wakeup, (outer, stopper), log, looks)
         if looks.exceeded:
             tell(control, looks.exceeded)
         elif ended and group.ran_out_of_memory():
             tell(control, "memory")
-        elif "CPU" in orders.limits and looks.ran_out_of_cpu(orders.limits["CPU"], ended):
+        elif looks.ran_out_of_cpu(ended):
             tell(control, "cpu")
         if ended:
             # Before the cleaning, which may take longer than the referee waits for last words.
@@ -84,49 +85,71 @@ def keep(orders: Orders, handed: Handed) -> None:
             files.close()
         group.remove()
         remove(orders.scratch)
-        drain(stderr, log)
+        drain(handed, log)
         log.close()
 
 
-def watch(
-    control: int,
-    stderr: int,
-    wakeup: int,
-    started: tuple[int, int],
-    log: Log,
-    looks: Watch,
-    walled: bool,
-) -> str:
+def watch(handed: Handed, wakeup: int, started: tuple[int, int], log: Log, looks: Watch) -> str:
     """Drain stderr until the bot ends, or is ended, or the referee lets go; how it ended, if so."""
+    control, stderr = handed.control, handed.words
     outer, stopper = started
+    heard = b""
     poll = select.poll()
-    for fd in (control, stderr, wakeup):
+    for fd in (stderr, control, wakeup):
         poll.register(fd, select.POLLIN)
     while True:
         if looks.look():
             return f"signal {signal.SIGKILL}"
-        for fd, _ in poll.poll(looks.wait_ms()):
-            if fd == stderr:
-                data = os.read(stderr, 65536)
-                if data:
-                    log.add(data)
-                else:
-                    poll.unregister(stderr)
-            elif fd == wakeup:
-                os.read(wakeup, 4096)
-                try:
-                    while True:
-                        pid, status = os.waitpid(-1, os.WNOHANG)
-                        if pid == 0:
-                            break
-                        if pid == outer:
-                            return told(os.waitstatus_to_exitcode(status), walled=walled)
-                        if pid == stopper and looks.lost_its_stopper():
-                            return f"signal {signal.SIGKILL}"
-                except ChildProcessError:
-                    return "exit 0"
-            elif not os.read(control, 64):
+        ready = [fd for fd, _ in poll.poll(looks.wait_ms())]
+        if control in ready:
+            data = os.read(control, 4096)
+            if not data:
                 return ""
+            *lines, heard = (heard + data).split(LINE_END)
+            for line in lines:
+                obey(line, handed, log, looks)
+            continue  # Stderr may have been read meanwhile.
+        if stderr in ready:
+            begin(handed, log)
+            data = os.read(stderr, 65536)
+            if data:
+                log.add(data)
+            else:
+                poll.unregister(stderr)
+        if wakeup in ready:
+            os.read(wakeup, 4096)
+            try:
+                while True:
+                    pid, status = os.waitpid(-1, os.WNOHANG)
+                    if pid == 0:
+                        break
+                    if pid == outer:
+                        status = os.waitstatus_to_exitcode(status)
+                        return told(status, walled=handed.filter >= 0)
+                    if pid == stopper and looks.lost_its_stopper():
+                        return f"signal {signal.SIGKILL}"
+            except ChildProcessError:
+                return "exit 0"
+
+
+def obey(line: bytes, handed: Handed, log: Log, looks: Watch) -> None:
+    """A control line of the referee: the bot was set aside, or is about to be taken up."""
+    if line == ASIDE:
+        # The bot is stopped: what it has written belongs to the pairing that has ended.
+        drain(handed, log)
+        log.close()
+        tell(handed.control, "kept" if looks.set_aside() else "used")
+    elif line == UP:
+        looks.take_up()
+
+
+def begin(handed: Handed, log: Log) -> None:
+    """The bot has written something. The referee hears of it before that is read, and so never
+    finds both nothing to read and nothing told."""
+    if not log.is_begun:
+        tell(handed.control, "wrote")
+        path = os.pread(handed.log_path, MOST_PATH_BYTES, 0)
+        log.begin(os.fsdecode(path.partition(b"\0")[0]))
 
 
 def remove(folder: str) -> None:
@@ -138,14 +161,15 @@ def remove(folder: str) -> None:
             os.rmdir(folder)  # noqa: PTH106
 
 
-def drain(stderr: int, log: Log) -> None:
+def drain(handed: Handed, log: Log) -> None:
     """What is still in the pipe; a stray process may hold it open, so never wait for its end."""
-    os.set_blocking(stderr, False)
+    os.set_blocking(handed.words, False)
     with contextlib.suppress(OSError):
         for _ in range(64):
-            data = os.read(stderr, 65536)
+            data = os.read(handed.words, 65536)
             if not data:
                 break
+            begin(handed, log)
             log.add(data)
 
 

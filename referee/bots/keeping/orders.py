@@ -13,7 +13,13 @@ import socket
 from types import SimpleNamespace
 
 LENGTH_BYTES = 4
-MOST_FDS = 8
+MOST_FDS = 16
+LINE_END = b"\0"
+ASIDE, UP = b"aside", b"up"
+"""Control lines, referee to keeper: `aside`, the bot is stopped for a while, has its log closed and
+need not be looked at; `up`, it goes on. A bot that nobody looks at and that has written nothing is
+set aside and taken up without a line, so that its keeper sleeps on."""
+MOST_PATH_BYTES = 4096
 
 
 class Handed(SimpleNamespace):
@@ -22,6 +28,13 @@ class Handed(SimpleNamespace):
     stdin: int
     """The bot's end of a pipe, like `stdout`."""
     stdout: int
+    bot_stderr: int
+    """The bot's end of a third pipe."""
+    words: int
+    """The other end, where its keeper reads what the bot writes there."""
+    log_path: int
+    """A file with the path of the log. The referee writes it there before the bot begins or goes
+    on. The keeper reads it when the bot has written something."""
     control: int
     """The keeper's end of the socket on which it tells the referee what happens."""
     filter: int = -1
@@ -48,7 +61,6 @@ class Orders(SimpleNamespace):
     """On which the bot runs; none are those of the process that forks keepers."""
     cores: tuple[int, ...] = ()
     """On which the keeper runs, once the bot does; none are the bot's."""
-    log: str = os.devnull
     log_bytes: int = 65536
     stdout_is_log: bool = False
     """Whether what the bot writes to its standard output goes where its stderr goes."""
@@ -61,6 +73,8 @@ class Orders(SimpleNamespace):
     """What all processes of the bot may fill together; 0 where that is not to be watched."""
     places: tuple[str, ...] = ()
     """Where the bot can write, as it calls it."""
+    cpu_s: int = 0
+    """CPU time that the bot may use in a pairing; 0 where that is not to be watched."""
     alone: bool = False
     """Whether the bot cannot have a second process."""
     group: str = ""

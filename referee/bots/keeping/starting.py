@@ -17,7 +17,10 @@ from .orders import Orders
 
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
-
+SA_NOCLDSTOP = 1
+SIGNAL_SET_BYTES, ACTION_BYTES = 128, 256
+SAME_LAYOUT = ("x86_64", "aarch64", "riscv64", "ppc64le", "armv7l")
+"""Machines on which the C library has the parts of a `sigaction` in this order."""
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -25,6 +28,20 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 def prctl(option: int, value: int) -> None:
     if sys.platform == "linux":
         LIBC.prctl(option, value, 0, 0, 0)
+
+
+def sleep_through_stops() -> None:
+    """Hear of children that have ended, and not of those that were stopped or go on.
+
+    The flag that says so is behind the address of the handler and the set of signals. Elsewhere the
+    process is woken and finds that nobody has ended.
+    """
+    if sys.platform == "linux" and os.uname().machine in SAME_LAYOUT:
+        action = ctypes.create_string_buffer(ACTION_BYTES)
+        flags = ctypes.c_int.from_buffer(action, ctypes.sizeof(ctypes.c_void_p) + SIGNAL_SET_BYTES)
+        LIBC.sigaction(int(signal.SIGCHLD), None, action)
+        flags.value |= SA_NOCLDSTOP
+        LIBC.sigaction(int(signal.SIGCHLD), action, None)
 
 
 def start(orders: Orders, group: Group, stderr: int, up: int, filter: int, gate: int) -> int:

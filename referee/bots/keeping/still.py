@@ -21,6 +21,10 @@ SHORTEST_S, LONGEST_S = 0.0001, 0.01
 """Between two looks."""
 STILL = frozenset({b"T", b"t", b"D", b"Z", b"X"})
 """Stopped, waiting for a disk or for a child that was stopped, ended."""
+STOP, GO_ON, RUNS_ON = b"s", b"c", b"r"
+"""What a stopper (stopper.py) is told to do; how it answers where a bot goes on."""
+THREADS = 17
+"""Where the kernel tells how many threads a process has."""
 TICK_NS = 10**9 // os.sysconf("SC_CLK_TCK")
 
 
@@ -54,12 +58,19 @@ class ThreadsLook:
     def __call__(self) -> tuple[bool, int]:
         still = True
         for pid in self._stop():
-            for thread in threads(pid):
-                fields = stat(f"{pid}/task/{thread}")
-                if fields:
-                    still = still and fields[0] in STILL
-                    self._used[thread] = int(fields[11]) + int(fields[12])
+            first = stat(f"{pid}/task/{pid}")
+            still = self._look_at(str(pid), first) and still
+            if first[THREADS : THREADS + 1] != [b"1"]:
+                for thread in threads(pid):
+                    still = self._look_at(thread, stat(f"{pid}/task/{thread}")) and still
         return still, sum(self._used.values()) * TICK_NS
+
+    def _look_at(self, thread: str, fields: list[bytes]) -> bool:
+        """Whether it stands still, or has ended."""
+        if not fields:
+            return True
+        self._used[thread] = int(fields[11]) + int(fields[12])
+        return fields[0] in STILL
 
 
 def stat(process: str) -> list[bytes]:

@@ -17,14 +17,13 @@ import signal
 
 from .kin import family
 from .starting import LIBC, prctl
-from .still import ThreadsLook, comes_to_rest, stat
+from .still import RUNS_ON, STOP, ThreadsLook, comes_to_rest, stat
 
 CLONE_NEWPID, CLONE_NEWUSER = 0x20000000, 0x10000000
 NS_GET_USERNS = 0xB701
 PR_SET_DUMPABLE = 4
 ARGUMENTS = slice(45, 47)
 """Where a process's command line is in its memory, as the kernel tells after its name."""
-STOP, GO_ON, RUNS_ON = b"s", b"c", b"r"
 
 
 def start_stopper(bot: int, orders: int) -> int:

@@ -5,13 +5,19 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import sys
 import time
 
 from .files import Files
+from .group import Group
 from .kin import family, is_alive
-from .memory import SLACK, has_more
+from .memory import SLACK, filled_kb, has_more
 
 LOOK_S = 0.05
+SMALL_SHARE = 10
+"""A bot that is set aside may have used a tenth of its CPU time, files and disk, and its memory may
+have grown by a tenth of its limit since its first pairing, up to half of it. One that has used more
+is not taken up again: it might lack it in the next pairing."""
 REST_FACTOR = 10
 """A look is followed by a pause of so many times what it took, at least."""
 
@@ -20,35 +26,95 @@ class Watch:
     """Looks at a bot behind its walls. Without walls there is nothing to look at."""
 
     def __init__(
-        self, limit: int, outer: int, bot: int, files: Files | None, *, alone: bool
+        self,
+        limit: int,
+        cpu_s: int,
+        outer: int,
+        bot: int,
+        files: Files | None,
+        group: Group,
+        *,
+        alone: bool,
     ) -> None:
         """Of what was started, and the bot behind its walls.
 
-        `limit` of memory is 0 where a control group sees to that. `alone`: the bot cannot have a
-        second process, so there is no need to search for one.
+        `limit` of memory is 0 where the control group sees to that. `cpu_s` is the CPU time that it
+        may use in a pairing. `alone`: the bot cannot have a second process, so there is no need to
+        search for one.
         """
         self._limit_kb = (limit + SLACK) // 1024 if limit else 0
+        self._most_cpu_ns = cpu_s * 10**9
+        self._cpu_before_ns = 0
+        """What it had used when the pairing began."""
+        self._aside = False
+        self._most_kept_kb = self._limit_kb // 2 or sys.maxsize
+        """The memory that it may have when it is set aside."""
+        self._was_aside = False
         self._outer = outer
         self._bot = bot
         self._files = files
+        self._group = group
         self._alone = alone
         self._due = 0.0
         self._cpu_ns = 0
         self.exceeded = ""
-        """What it had too much of, `memory` or `files`, or what it ended: its `stopper`."""
+        """What it had too much of, `memory`, `files` or `cpu`, or what it ended: its `stopper`."""
 
     def wait_ms(self) -> int | None:
         """Until the next look; None for ever."""
-        if self._files is None:
+        if self._files is None or self._aside:
             return None
         return max(0, round(1000 * (self._due - time.monotonic())))
 
-    def ran_out_of_cpu(self, limit_s: int, ended: str) -> bool:
+    def ran_out_of_cpu(self, ended: str) -> bool:
         """Whether a bot that has ended so had no seconds left: by the signal that says so or, for
         who does not heed that one, as far as was seen before the one that nobody can ignore."""
+        if not self._most_cpu_ns:
+            return False
         if ended == f"signal {int(signal.SIGXCPU)}":
             return True
-        return ended == f"signal {int(signal.SIGKILL)}" and self._cpu_ns >= limit_s * 10**9
+        return ended == f"signal {int(signal.SIGKILL)}" and self._used_cpu()
+
+    def _used_cpu(self) -> bool:
+        return 0 < self._most_cpu_ns <= self._cpu_ns - self._cpu_before_ns
+
+    def set_aside(self) -> bool:
+        """The bot is stopped and not looked at for a while. Whether it may be taken up again."""
+        self._aside = True
+        if self._files is None:
+            return True
+        self._note_cpu()
+        # The kernel counts the CPU time of each process by itself, for as long as that lives.
+        pids = self._pids()
+        busiest_ns = max(map(cpu_ns, pids), default=0)
+        return (
+            busiest_ns * SMALL_SHARE <= self._most_cpu_ns
+            and self._files.are_few(SMALL_SHARE)
+            and not self._has_grown(pids)
+            and not self._group.is_half_full()
+        )
+
+    def _has_grown(self, pids: list[int]) -> bool:
+        if not self._limit_kb:
+            return False
+        if not self._was_aside:
+            self._was_aside = True
+            grown_kb = sum(map(filled_kb, pids)) + self._limit_kb // SMALL_SHARE
+            self._most_kept_kb = min(self._most_kept_kb, grown_kb)
+        return has_more(self._most_kept_kb, pids)
+
+    def take_up(self) -> None:
+        """A pairing begins: what the bot has used before does not count in it."""
+        self._aside = False
+        self._cpu_before_ns = self._cpu_ns
+        if self._files is not None:
+            self._files.begin_pairing()
+
+    def _pids(self) -> list[int]:
+        return [self._bot] if self._alone else family(self._outer)
+
+    def _note_cpu(self) -> None:
+        self._cpu_ns = max(self._cpu_ns, cpu_ns(self._bot))
 
     def lost_its_stopper(self) -> bool:
         """Whether the bot lives on without the process that stops it; then it is killed. One that
@@ -66,18 +132,25 @@ class Watch:
     def look(self) -> bool:
         """If it is time for a look: whether the bot has more than its limits, and was killed."""
         began = time.monotonic()
-        if self._files is None or began < self._due:
+        if self._files is None or self._aside or began < self._due:
             return False
-        with contextlib.suppress(OSError):
-            self._cpu_ns = time.clock_gettime_ns((~self._bot << 3) | 2)
-        if self._files.too_many():
+        self._note_cpu()
+        if self._used_cpu():
+            self.exceeded = "cpu"
+        elif self._files.too_many():
             self.exceeded = "files"
-        elif self._limit_kb:
-            pids = [self._bot] if self._alone else family(self._outer)
-            if has_more(self._limit_kb, pids):
-                self.exceeded = "memory"
+        elif self._limit_kb and has_more(self._limit_kb, self._pids()):
+            self.exceeded = "memory"
         if self.exceeded:
             self._kill()
         now = time.monotonic()
         self._due = now + max(LOOK_S, REST_FACTOR * (now - began))
         return bool(self.exceeded)
+
+
+def cpu_ns(pid: int) -> int:
+    """CPU time of a process so far; 0 for one that has ended."""
+    try:
+        return time.clock_gettime_ns((~pid << 3) | 2)
+    except OSError:
+        return 0

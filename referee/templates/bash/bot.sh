@@ -1,6 +1,7 @@
 # @NAME@: a bot for the referee. Change choose; protocol.sh does the rest. Needs Bash 4.4 or newer.
 
-source "$(dirname "$0")/protocol.sh"
+folder=${0%"${0##*/}"} # as dirname has it, which would be a process of its own
+source "${folder:-./}protocol.sh"
 
 # Sets move to the move to play, or leaves it unset to resign.
 #
@@ -9,8 +10,10 @@ source "$(dirname "$0")/protocol.sh"
 #     numbers=(${view[theirs.numbers]})        # a list
 #     last=${view[theirs.last]}                # the word null where it is null
 # legal is an array of the legal moves. It is empty where a variant has too many to list. Make your
-# own variables local, but not move. To see what you think, echo it: it goes to stderr. $(...) and
-# other programs take about a millisecond each.
+# own variables local, but not move. To see what you think, echo it: it goes to stderr.
+# $(...), pipes and other programs are processes: each takes about a millisecond, and a referee that
+# confines bots lets them start only if bot.toml asks for them by `processes`.
+# RANDOM draws from the game's bot_seed: protocol.sh seeds it before every turn.
 # `protocol_note "…"` sends a word to the record; `referee watch` shows it.
 choose() {
     if ((${#legal[@]})); then

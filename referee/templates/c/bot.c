@@ -16,16 +16,17 @@
 //
 // A move in `legal` has its number in `number`, or its text in `text`.
 //
+// `random_below(6)` is a number from 0 to 5, drawn from the game's bot_seed.
+//
 // `note("…")` sends a word to the record; `referee watch` shows it.
 // It takes what printf takes, so a text that you do not know goes as `note("%s", text)`.
 static const Json *choose(const Json *view, const Json *legal) {
     (void)view; // this bot does not look; remove the line once yours does
     if (legal->length == 0)
         return NULL; // too many moves to list; a bot that knows one returns json_make("7")
-    return json_at(legal, (size_t)rand() % legal->length);
+    return json_at(legal, random_below(legal->length));
 }
 
 int main(void) {
-    srand((unsigned)time(NULL) ^ (unsigned)getpid());
     return talk(choose);
 }

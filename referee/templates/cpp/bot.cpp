@@ -8,6 +8,7 @@
 #include "protocol.hpp"
 
 using referee::Json;
+using referee::luck;
 using referee::note;
 
 // The move to play: one of those in `legal`, or null to resign.
@@ -20,13 +21,13 @@ using referee::note;
 //
 // A move in `legal` is an integer(), or in some variants a text().
 //
+// `luck()` is a std::mt19937_64 that draws from the game's bot_seed.
 // `note("…")` sends a word to the record; `referee watch` shows it.
 static Json choose([[maybe_unused]] const Json &view, const Json::List &legal) {
-    static std::mt19937 luck{std::random_device{}()};
     if (legal.empty())
         return nullptr; // too many moves to list; a bot that knows one returns 7 or "a1"
     std::uniform_int_distribution<std::size_t> place(0, legal.size() - 1);
-    return legal[place(luck)];
+    return legal[place(luck())];
 }
 
 int main() { return referee::talk(choose); }

@@ -4,11 +4,6 @@
 // fmt.Fprintln(os.Stderr, view).
 package main
 
-import (
-	"math/rand"
-	"time"
-)
-
 func main() {
 	talk(choose)
 }
@@ -23,12 +18,11 @@ func main() {
 // A move is an int in most variants and a string such as "+5" in others. legal is empty where a
 // variant has too many moves to list.
 //
+// luck is a *rand.Rand that draws from the game's bot_seed.
 // `note("…")` sends a word to the record; `referee watch` shows it.
 func choose(view View, legal []Move) Move {
 	if len(legal) == 0 {
 		return nil
 	}
-	return legal[random.Intn(len(legal))]
+	return legal[luck.Intn(len(legal))]
 }
-
-var random = rand.New(rand.NewSource(time.Now().UnixNano()))

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math/rand"
 	"os"
 	"strconv"
 	"time"
@@ -54,6 +55,18 @@ func integer(value any) (int, bool) {
 	text, _ := value.(json.Number)
 	number, err := strconv.Atoi(string(text))
 	return number, err == nil
+}
+
+// luck is the random generator of the game at hand. It depends on the game's bot_seed alone.
+var luck = rand.New(rand.NewSource(0))
+
+// lucks has the generators of the games that go on, by name.
+var lucks = map[any]*rand.Rand{}
+
+// begin makes the generator of a new game.
+func begin(start map[string]any) {
+	seed, _ := integer(start["bot_seed"])
+	lucks[start["game"]] = rand.New(rand.NewSource(int64(seed)))
 }
 
 // nextNote goes out with the next answer.
@@ -117,6 +130,10 @@ func answerLines(lines [][]byte, choose func(View, []Move) Move) bool {
 		switch message := read(line); message["type"] {
 		case "turn":
 			answers = append(answers, answer(message, choose)...)
+		case "start":
+			begin(message)
+		case "over":
+			delete(lucks, message["game"])
 		case "hello":
 			answers = append(answers, `{"type":"hello","protocol":1,"games_at_once":64}`+"\n"...)
 		case "ping":
@@ -141,6 +158,9 @@ func answer(turn map[string]any, choose func(View, []Move) Move) string {
 		if number, ok := integer(value); ok {
 			legal[place] = number
 		}
+	}
+	if known, ok := lucks[turn["game"]]; ok {
+		luck = known
 	}
 	move := choose(view, legal)
 	if move == nil {

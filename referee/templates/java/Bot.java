@@ -6,17 +6,15 @@
 
 import java.io.IOException;
 import java.util.List;
-import java.util.Random;
 
 class Bot extends Protocol {
-    private final Random luck = new Random();
-
     /**
      * The move to play: one of `legal`, or null to resign.
      *
      * `view` is all that you may know of the game. `legal` lists the legal moves, numbers or
      * texts; it is null where a variant has too many to list.
      *
+     * `luck` is a java.util.Random that draws from the game's bot_seed.
      * `note("…")` sends a word to the record; `referee watch` shows it.
      */
     @Override

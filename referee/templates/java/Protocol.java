@@ -2,7 +2,7 @@
  * How a bot talks to the referee, and a small reader of JSON, which Java has not. There is no
  * need to change this file.
  *
- * What can be asked of a `Json` value: get, isNull, isText, asInt, asInts, asText, asList,
+ * What can be asked of a `Json` value: get, isNull, isText, asInt, asLong, asInts, asText, asList,
  * asDouble, asBoolean. Printed, it is JSON again.
  */
 
@@ -15,10 +15,12 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Random;
 
 // --- protocol ---
 /**
@@ -33,6 +35,12 @@ abstract class Protocol {
 
     /** An answer that waits for others is on the clock, so none waits for longer than this. */
     private static final long PATIENCE_NS = 10_000_000;
+
+    /** Of the game at hand. It depends on the game's bot_seed and on nothing else. */
+    Random luck = new Random(0);
+
+    /** Of the games that go on, by name. */
+    private final Map<Json, Random> lucks = new HashMap<>();
 
     /** Goes out with the next answer; "" for nothing. */
     private String note = "";
@@ -56,13 +64,20 @@ abstract class Protocol {
         Json type = message.get("type");
         switch (type.isText() ? type.asText() : "") {
             case "turn":
+                luck = lucks.getOrDefault(message.get("game"), luck);
                 Json legal = message.get("legal");
                 Json move = choose(message.get("view"), legal.isNull() ? null : legal.asList());
                 return answer(message.get("id"), move == null ? Json.NULL : move);
+            case "start":
+                lucks.put(message.get("game"), new Random(message.get("bot_seed").asLong()));
+                return "";
+            case "over":
+                lucks.remove(message.get("game"));
+                return "";
             case "hello": return HELLO;
             case "ping": return PONG;
             case "bye": return BYE;
-            default: return ""; // start, over, error, and whatever a later referee may say
+            default: return ""; // error, and whatever a later referee may say
         }
     }
 
@@ -168,6 +183,7 @@ abstract class Protocol {
         boolean isText() { return value instanceof String; }
         boolean asBoolean() { return as(Boolean.class); }
         int asInt() { return Math.toIntExact(as(Long.class)); }
+        long asLong() { return as(Long.class); }
         double asDouble() { return as(Number.class).doubleValue(); }
         String asText() { return as(String.class); }
 

@@ -6,13 +6,14 @@
 
 "use strict";
 
-const { note, play } = require("./protocol.js");
+const { note, play, random } = require("./protocol.js");
 
 /**
  * The move to play: one of `legal`, or null to resign.
  *
  * `view` is all that you may know of the game. `legal` lists the legal moves, numbers or texts;
  * it is null where a variant has too many to list.
+ * `random()` is like Math.random(), but draws from the game's bot_seed.
  * `note("…")` sends a word to the record; `referee watch` shows it.
  */
 function choose(view, legal) {
@@ -20,7 +21,7 @@ function choose(view, legal) {
   //   const mine = view.mine.numbers; // [1, 2, 5]: the numbers that you have left
   //   const points = view.theirs.points;
   if (legal === null || legal.length === 0) return null;
-  return legal[Math.floor(Math.random() * legal.length)];
+  return legal[Math.floor(random() * legal.length)];
 }
 
 play(choose);

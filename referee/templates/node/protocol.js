@@ -16,6 +16,26 @@ const PATIENCE_MS = 10;
 
 let noted = "";
 
+// The state of the random generator: of every game that goes on, and of the game at hand.
+const lucks = new Map();
+let luck = 0;
+
+/** A random number from 0 to below 1. It depends on the game's bot_seed and on nothing else. */
+function random() {
+  luck = (luck + 0x6d2b79f5) | 0;
+  let bits = Math.imul(luck ^ (luck >>> 15), luck | 1);
+  bits ^= bits + Math.imul(bits ^ (bits >>> 7), bits | 61);
+  return ((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32;
+}
+
+/** The move of `choose`; the luck of its game goes on from the turn before. */
+function chooseInGame(game, choose) {
+  luck = lucks.get(game) ?? 0;
+  const move = choose() ?? null;
+  lucks.set(game, luck);
+  return move;
+}
+
 /** Send a word to the record with the next move; of several the last counts. */
 function note(text) {
   // Half a character (a lone surrogate) is no text: the detour over bytes replaces it.
@@ -35,18 +55,25 @@ function answer(line, choose) {
   const message = line.trim() ? JSON.parse(line) : {};
   switch (message.type) {
     case "turn": {
-      const move = choose(message.view, message.legal ?? null) ?? null;
+      const think = () => choose(message.view, message.legal ?? null);
+      const move = chooseInGame(message.game, think);
       const field = takeNote();
       if (move === null) return `{"id":${message.id},"type":"resign"}\n`;
       return `{"id":${message.id},"move":${JSON.stringify(move)}${field}}\n`;
     }
+    case "start": // the seed has 53 bits, the state 32
+      lucks.set(message.game, message.bot_seed ^ Math.floor(message.bot_seed / 2 ** 32));
+      return "";
+    case "over":
+      lucks.delete(message.game);
+      return "";
     case "hello":
       return HELLO;
     case "ping":
       return PONG;
     case "bye":
       return BYE;
-    default: // start, over, error, and whatever a later referee may say
+    default: // error, and whatever a later referee may say
       return "";
   }
 }
@@ -84,4 +111,4 @@ function play(choose) {
 }
 // --- end of protocol ---
 
-module.exports = { answer, note, play };
+module.exports = { answer, note, play, random };

@@ -13,6 +13,7 @@ require "$FindBin::Bin/protocol.pl";
 #     my $last    = $view->{theirs}{last} // 0;       # undef where it is null
 # $legal is the list of the legal moves: return one of them. It is undef where a variant has too
 # many to list. To see what you think, print it: it goes to stderr.
+# rand draws from the game's bot_seed: protocol.pl seeds it before every turn.
 # `Protocol::note("…")` sends a word to the record; `referee watch` shows it.
 sub choose {
     my ($view, $legal) = @_;

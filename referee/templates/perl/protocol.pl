@@ -14,6 +14,7 @@ package Protocol {
     my $json_in  = JSON::PP->new->utf8;
     my $json_out = JSON::PP->new->ascii->allow_nonref;
     my $note     = '';
+    my %luck;    # of the games that go on, by name: what rand is seeded with
 
     # Talks to the referee until it says bye or hangs up. For each turn, the function is called
     # with the view and the legal moves (undef where there are too many to list) and returns a
@@ -39,6 +40,8 @@ package Protocol {
     sub reply {
         my ($type, $message, $choose) = @_;
         return answer($message, $choose) if $type eq 'turn';
+        $luck{ $message->{game} } = $message->{bot_seed} if $type eq 'start';
+        delete $luck{ $message->{game} } if $type eq 'over';
         return qq({"type":"hello","protocol":1,"games_at_once":64}\n) if $type eq 'hello';
         return qq({"type":"pong"}\n) if $type eq 'ping';
         return '';
@@ -61,10 +64,20 @@ package Protocol {
         return $field;
     }
 
+    # Seeds rand from the game's bot_seed and the count of its turns, and from nothing else.
+    sub seed {
+        my ($game) = @_;
+        use integer;
+        $luck{$game} = ($luck{$game} // 0) * 6364136223846793005 + 1442695040888963407;
+        srand($luck{$game} >> 33 & 0x7fffffff);
+        return;
+    }
+
     # The line that answers a turn.
     sub answer {
         my ($turn, $choose) = @_;
         my $legal = $turn->{legal};
+        seed($turn->{game});
         my $move  = $choose->($turn->{view}, $legal && [@$legal]);
         my $field = take_note();
         return qq({"id":$turn->{id},"type":"resign"}\n) if !defined $move;

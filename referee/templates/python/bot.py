@@ -13,6 +13,7 @@ def choose(view, legal):
 
     `view` is all that you may know of the game. `legal` lists the legal moves, numbers or texts;
     it is None where a variant has too many to list.
+    `random` draws from the game's bot_seed: protocol.py seeds it before every turn.
     `protocol.note("…")` sends a word to the record; `referee watch` shows it.
     """
     # protocol.md lists the fields of each variant's view. In underdog, for example:

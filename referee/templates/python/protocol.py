@@ -5,6 +5,7 @@
 
 import json
 import os
+import random
 import sys
 import time
 
@@ -19,6 +20,8 @@ PATIENCE_S = 0.01
 NOTE_LIMIT = 200
 """Bytes; the referee keeps no more of a note."""
 _note = ""
+_seeds = {}
+"""Of the games that go on, by name."""
 
 
 def note(text):
@@ -35,23 +38,34 @@ def take_note():
     return f',"note":{json.dumps(text)}' if text else ""
 
 
+def draw_from_seed(game):
+    """Seed `random` from the game's bot_seed and the count of its turns, and from nothing else."""
+    _seeds[game] = _seeds.get(game, 0) + 1
+    random.seed(_seeds[game])
+
+
 def answer(line, choose):
     """The answer to one line of the referee: a line, "" where none is due, BYE at the end."""
     message = json.loads(line) if line.strip() else {}
     kind = message.get("type")
     if kind == "turn":
+        draw_from_seed(message["game"])
         move = choose(message.get("view"), message.get("legal"))
         noted = take_note()
         if move is None:
             return f'{{"id":{message["id"]},"type":"resign"}}\n'
         return f'{{"id":{message["id"]},"move":{json.dumps(move)}{noted}}}\n'
+    if kind == "start":
+        _seeds[message["game"]] = message["bot_seed"]
+    if kind == "over":
+        _seeds.pop(message["game"], None)
     if kind == "hello":
         return HELLO
     if kind == "ping":
         return PONG
     if kind == "bye":
         return BYE
-    return ""  # start, over, error, and whatever a later referee may say
+    return ""  # to start, over, error, and whatever a later referee may say
 
 
 def play(choose):

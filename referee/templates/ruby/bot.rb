@@ -10,6 +10,7 @@ require_relative "protocol"
 #     last = view["theirs"]["last"]           # nil where it is null
 # legal is the array of the legal moves: return one of them. It is nil where a variant has too many
 # to list. To see what you think, puts it: it goes to stderr.
+# sample, shuffle and rand draw from the game's bot_seed: protocol.rb seeds them before every turn.
 # `Protocol.note("…")` sends a word to the record; `referee watch` shows it.
 def choose(view, legal)
   legal&.sample

@@ -8,6 +8,7 @@ require "json"
 module Protocol
   HELLO = %({"type":"hello","protocol":1,"games_at_once":64}\n)
   PONG = %({"type":"pong"}\n)
+  SEEDS = {} # of the games that go on, by name
 
   module_function
 
@@ -42,6 +43,8 @@ module Protocol
       message = line.strip.empty? ? {} : JSON.parse(line.force_encoding("UTF-8"))
       case message["type"]
       when "turn" then answers << answer(message, &choose)
+      when "start" then SEEDS[message["game"]] = message["bot_seed"]
+      when "over" then SEEDS.delete(message["game"])
       when "hello" then answers << HELLO
       when "ping" then answers << PONG
       when "bye" then break talking = false
@@ -62,8 +65,15 @@ module Protocol
     text.empty? ? "" : %(,"note":#{JSON.generate(text)})
   end
 
+  # Seeds rand, sample and shuffle from the game's bot_seed and the count of its turns, and from
+  # nothing else.
+  def seed(game)
+    srand(SEEDS[game] = SEEDS.fetch(game, 0) + 1)
+  end
+
   # The line that answers a turn.
   def answer(turn)
+    seed(turn["game"])
     move = yield(turn["view"], turn["legal"])
     field = take_note
     return %({"id":#{turn["id"]},"type":"resign"}\n) if move.nil?

@@ -6,9 +6,7 @@
 mod protocol;
 
 #[allow(unused_imports)] // not every bot has something to say
-use protocol::{note, Json};
-use std::collections::hash_map::RandomState;
-use std::hash::{BuildHasher, Hasher};
+use protocol::{note, random_below, Json};
 
 fn main() {
     protocol::talk(choose);
@@ -24,17 +22,11 @@ fn main() {
 /// A move is `Json::Integer(5)` in most variants, and in others `Json::Text("+5".into())`.
 /// `legal` is empty where a variant has too many moves to list.
 ///
+/// `random_below(6)` is a number from 0 to 5, drawn from the game's bot_seed.
 /// `note("…")` sends a word to the record; `referee watch` shows it.
 fn choose(_view: &Json, legal: &[Json]) -> Option<Json> {
     if legal.is_empty() {
         return None;
     }
     Some(legal[random_below(legal.len())].clone())
-}
-
-/// A random number from 0 to `limit` - 1. Rust has no generator of its own, but every new hasher
-/// starts from other random keys.
-fn random_below(limit: usize) -> usize {
-    let random = RandomState::new().build_hasher().finish();
-    (random % limit as u64) as usize
 }

@@ -13,12 +13,15 @@ namespace eval protocol {
     variable token {"(?:[^"\\]|\\.)*"|[][{}]|[^][{}",:\s]+}
     # The note as the last field of the next answer.
     variable noted ""
+    # Of the games that go on, by name: what rand() is seeded with.
+    variable luck {}
 }
 
 # Talks to the referee until it says bye or hangs up. For each turn, the command is called with
 # the view and the legal moves (an empty list where there are too many to list) and returns a
 # move, or an empty text to resign.
 proc protocol::play {choose} {
+    variable luck
     fconfigure stdin -translation binary
     fconfigure stdout -translation binary -buffering line
     fconfigure stderr -encoding utf-8
@@ -31,6 +34,8 @@ proc protocol::play {choose} {
         set message [read_message $line]
         switch -- [dict get $message type] {
             turn  { write [answer $message $choose] }
+            start { dict set luck [dict get $message game] [dict get $message bot_seed] }
+            over  { dict unset luck [dict get $message game] }
             hello { write {{"type":"hello","protocol":1,"games_at_once":64}} }
             ping  { write {{"type":"pong"}} }
             bye   { return }
@@ -60,12 +65,22 @@ proc protocol::note {text} {
     set noted [expr {$text eq "" ? "" : ",\"note\":\"[join $whole ""]\""}]
 }
 
+# Seeds rand() from the game's bot_seed and the count of its turns, and from nothing else.
+proc protocol::seed {game} {
+    variable luck
+    set state [expr {[dict exists $luck $game] ? [dict get $luck $game] : 0}]
+    set state [expr {($state * 6364136223846793005 + 1442695040888963407) & 0xffffffffffffffff}]
+    dict set luck $game $state
+    expr {srand($state >> 33)}
+}
+
 # The line that answers a turn.
 proc protocol::answer {turn choose} {
     variable noted
     set id [dict get $turn id]
     set raw [dict get $turn legal]
     set legal [lmap word $raw { plain $word }]
+    seed [dict get $turn game]
     set move [uplevel #0 [list {*}$choose [dict get $turn view] $legal]]
     set field $noted
     set noted ""

@@ -14,6 +14,7 @@ from types import TracebackType
 
 from msgspec import Struct
 
+from referee.arena.restart import is_stateless
 from referee.arena.stall import SLICE_MS
 from referee.bots.confinement import Confinement
 from referee.bots.manifest import ZMQ, Bot
@@ -21,7 +22,7 @@ from referee.clock import NS_PER_MS
 from referee.protocol.messages import HelloReceived
 from referee.rules.variant import Seat
 from referee.verdict import BotFault, Ending
-from referee.workshop.check.deal import AnyVariant, Deal
+from referee.workshop.check.deal import RANDOM, AnyVariant, Deal, Rival
 from referee.workshop.check.hearing import Ear, Heard, Stray
 from referee.workshop.check.remedies import remedy
 from referee.workshop.check.report import Result, Step
@@ -133,12 +134,20 @@ class Bench:
         said = self.hello.games_at_once if self.hello is not None else 1
         return min(self.bot.games_at_once or said, MOST_AT_ONCE)
 
-    def deal(self, cell: Cell, number: int | None = None) -> Deal:
+    @property
+    def stateless(self) -> bool:
+        """Whether the bot says that it keeps nothing from game to game, in the same order."""
+        return is_stateless(self.bot, self.hello)
+
+    def deal(self, cell: Cell, number: int | None = None, rival: Rival = RANDOM) -> Deal:
         """A new game; with a number, the same luck as the game of that number."""
-        if number is None:
-            self._deals += 1
-            number = self._deals
-        return Deal(cell.variant, cell.seat, number, self.bot.name, self.terms.clock)
+        number = self.next_number() if number is None else number
+        return Deal(cell.variant, cell.seat, number, self.bot.name, self.terms.clock, rival)
+
+    def next_number(self) -> int:
+        """That of a game that was not dealt yet."""
+        self._deals += 1
+        return self._deals
 
     def some_cell(self) -> Cell:
         """Where the bot is known to play well. Raises NotTried."""
@@ -146,8 +155,13 @@ class Bench:
             raise NotTried(NO_GAME)
         return self.good[0]
 
-    def play(self, sitting: Sitting, deal: Deal) -> None:
-        """One game, to its end or until it has taken long enough. Raises BotFault."""
+    def play(
+        self, sitting: Sitting, deal: Deal, enough: Callable[[], bool] = lambda: False
+    ) -> None:
+        """One game, to its end or until it has taken long enough or is enough after a move.
+
+        Raises BotFault.
+        """
         messages, before_ns = [deal.start()], sitting.talk.clock_ns
         while (turn := deal.turn(sitting.next_id())) is not None:
             with placed(str(deal)):
@@ -155,7 +169,8 @@ class Bench:
                 deal.answer(answers[turn.id])
             messages.clear()
             spent_ns = sitting.talk.clock_ns - before_ns
-            if not deal.over and spent_ns > self.terms.budget_ms * NS_PER_MS:
+            late = spent_ns > self.terms.budget_ms * NS_PER_MS
+            if not deal.over and (late or enough()):
                 deal.call_off()
         sitting.tell([*messages, deal.end()])
         sitting.games += 1

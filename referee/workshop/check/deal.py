@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from msgspec import Struct
+
 from referee.arena.game import Game, Setting
 from referee.clock import BankClock, Clock
 from referee.protocol.codec import quote
@@ -35,19 +37,39 @@ SEED = "check"
 STALLED = Verdict(Ending.HOST_STALL, "host_stall", None, (), (0, 0))
 
 
+class Rival(Struct, frozen=True):
+    """Who plays the other seat."""
+
+    name: str
+    habit: int | None = None
+    """The place of its moves in the list of legal ones: 0 the first, -1 the last, None any."""
+
+
+RANDOM = Rival(OPPONENT)
+
+
 class Deal:
-    """A game of the bot against random moves."""
+    """A game of the bot against a rival."""
 
     def __init__(
-        self, variant: AnyVariant, seat: Seat, number: int, bot: str, clock: Clock
+        self,
+        variant: AnyVariant,
+        seat: Seat,
+        number: int,
+        bot: str,
+        clock: Clock,
+        rival: Rival = RANDOM,
     ) -> None:
         self.variant = variant
         self.seat = seat
         self.turns = 0
         """Turns that the bot was asked to play."""
+        self.moves: list[object] = []
+        """What the bot has played; None where it resigned."""
         self.called_off = False
         self._clock = clock
-        self._players = (bot, OPPONENT) if seat == 0 else (OPPONENT, bot)
+        self._rival = rival
+        self._players = (bot, rival.name) if seat == 0 else (rival.name, bot)
         setting = Setting(
             variant=variant, clock=clock, players=self._players, bots=(BotInfo("", ""),) * 2
         )
@@ -103,12 +125,14 @@ class Deal:
         """Take the bot's answer. Raises BotFault, illegal or garbled."""
         if isinstance(answer, ResignReceived):
             self._fail(self.seat, Ending.RESIGN, "the bot resigned")
+            self.moves.append(None)
             return
         try:
             with self._blaming():
                 self._game.table.answer(self.seat, answer.move, 0)
         except BotFault as fault:
             raise BotFault(fault.code, fault.detail, quote(answer)) from None
+        self.moves.append(answer.move)
 
     def call_off(self) -> None:
         """The other side has had enough: the bot wins."""
@@ -159,7 +183,9 @@ class Deal:
                 f"{self.variant.name} does not list its legal moves, so the check has no opponent "
                 "for the bot; name other variants with --variant"
             )
-        table.answer(seat, legal[self._luck.pick(len(legal))], 0)
+        habit = self._rival.habit
+        place = self._luck.pick(len(legal)) if habit is None else habit
+        table.answer(seat, legal[place], 0)
 
     @contextmanager
     def _blaming(self) -> Iterator[None]:

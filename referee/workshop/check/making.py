@@ -31,7 +31,13 @@ class Making(Struct, frozen=True, kw_only=True):
     """Why nothing else can be tried."""
 
 
-def make(bot: Bot, confinement: Confinement, on_build: OnBuild | None = None) -> Making:
+def make(
+    bot: Bot,
+    confinement: Confinement,
+    on_build: OnBuild | None = None,
+    *,
+    compiler_cache: bool = False,
+) -> Making:
     """Build it, if it has to be built and is not. Raises BadBot where it cannot even be tried."""
     new: list[str] = []
 
@@ -41,7 +47,7 @@ def make(bot: Bot, confinement: Confinement, on_build: OnBuild | None = None) ->
             on_build(name)
 
     try:
-        ready = built(bot, confinement, on_build=begin)
+        ready = built(bot, confinement, on_build=begin, compiler_cache=compiler_cache)
     except MissingCommand as problem:
         return _failed(bot, problem, "a program that the bot needs is missing")
     except BuildFailed as problem:

@@ -96,7 +96,8 @@ def _offer(bench: Bench, hello: HelloReceived) -> str:
     named = bench.bot.variants if bench.bot.variants is not None else hello.variants
     plays = "every variant" if named is None else ", ".join(named) or "no variant"
     at_once = bench.bot.games_at_once or hello.games_at_once
-    return excerpt(f"{plays}, {amount(at_once, 'game')} at once".encode())
+    kept = ", stateless" if bench.stateless else ""
+    return excerpt(f"{plays}, {amount(at_once, 'game')} at once{kept}".encode())
 
 
 def check_flush(bench: Bench, variant: AnyVariant) -> str:

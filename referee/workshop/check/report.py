@@ -54,6 +54,10 @@ class Report(Struct, frozen=True, kw_only=True):
     """None where no turn was answered."""
     steps: list[Step]
 
+    def has_passed(self, name: str) -> bool:
+        """Whether this step was gone through, and nothing was wrong with it."""
+        return any(step.name == name and step.result == "passed" for step in self.steps)
+
 
 def all_passed(steps: Sequence[Step]) -> bool:
     """Whether nothing failed, and nothing was left out because of a failure."""

@@ -32,6 +32,7 @@ from referee.workshop.check.opening import NO_LINES, flush_step, open_check
 from referee.workshop.check.refusals import explained
 from referee.workshop.check.report import Report, Step, all_passed
 from referee.workshop.check.sitting import Terms
+from referee.workshop.check.stateless import stateless
 
 MOST_VARIANTS = 50
 """Of those that a bot names: each is a step that takes its time."""
@@ -56,6 +57,7 @@ STEPS: dict[str, Callable[[Bench], str]] = {
     "long game": games.long_game,
     "bye": oddities.bye,
     "games at once": games.games_at_once,
+    "stateless": stateless,
     "over in the middle": oddities.over_in_the_middle,
     "end of input": oddities.end_of_input,
 }
@@ -79,6 +81,8 @@ LESSONS = {
     "long game": "a turn can have many legal moves, and a game many turns",
     "bye": "after bye the bot has to exit by itself",
     "games at once": "keep games apart by their names and answer every turn, or take one at a time",
+    "stateless": "it seems to carry something from game to game, what it learnt or its random "
+    "generator: leave stateless out, or begin every game afresh, with luck from bot_seed",
     "over in the middle": "over can come while a turn is open, and ends that game alone",
     "end of input": "where its input ends, the bot has to exit by itself",
 }
@@ -100,15 +104,17 @@ def check_bot(
     *,
     confinement: Confinement = UNCONFINED,
     handed_in: bool = False,
+    compiler_cache: bool = False,
 ) -> Report:
     """Check a bot; `on_step` sees each step as soon as it is judged.
 
     `on_build` hears of a build that begins: it may take a while. `variants` are played instead of
-    those that the bot names; `handed_in` where the report is for somebody who is not here. Raises
+    those that the bot names; `handed_in` where the report is for somebody who is not here;
+    `compiler_cache` where whoever wrote the bot is, as for `built`. Raises
     BadVariant where a script fails, BadBot where a build cannot even be tried, NotConfined where
     the bot cannot be confined, and leaves no process behind.
     """
-    making = make(bot, confinement, on_build)
+    making = make(bot, confinement, on_build, compiler_cache=compiler_cache)
     with Bench(making.bot, terms, confinement) as bench:
         check = _Check(bench, variants, on_step, handed_in=handed_in)
         check.run(making)

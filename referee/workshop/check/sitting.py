@@ -119,6 +119,10 @@ class Sitting:
         self._given.add(self._last_id)
         return self._last_id
 
+    def skip_ids(self, below: int) -> None:
+        """Give no id below this one any more."""
+        self._last_id = max(self._last_id, below - ID_STEP)
+
     def withdraw(self, turn_id: int) -> None:
         """Whether or not the bot answers this turn, nobody minds."""
         self._withdrawn.add(turn_id)

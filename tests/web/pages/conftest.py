@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from tests.waiting import PATIENCE_S, wait_for
 from tests.web.pages.scene import Scene, contest
@@ -56,11 +57,12 @@ def open_a_game(page: Page) -> None:
     link.click()
 
 
-@pytest.fixture
-def window(browser: Browser, scene: Scene) -> Iterator[Window]:
-    """A new window at the contest. No page of ours may complain, nor ask anybody else for anything:
-    whatever does fails the test."""
+@contextmanager
+def windows(browser: Browser, scene: Scene) -> Iterator[Window]:
+    """Opens new windows at the contest. No page of ours may complain, nor ask anybody else for
+    anything: whatever does fails the test."""
     complaints: list[str] = []
+    contexts: list[BrowserContext] = []
 
     def opened(*, phone: bool = False, dark: bool = False, script: bool = True) -> Page:
         context = browser.new_context(
@@ -69,6 +71,7 @@ def window(browser: Browser, scene: Scene) -> Iterator[Window]:
             color_scheme="dark" if dark else "light",
             java_script_enabled=script,
         )
+        contexts.append(context)
         context.set_default_timeout(PATIENCE_MS)
         page = context.new_page()
         page.on("console", lambda said: _note(said.text, complaints))
@@ -77,9 +80,23 @@ def window(browser: Browser, scene: Scene) -> Iterator[Window]:
         return page
 
     yield opened
-    for context in browser.contexts:
+    for context in contexts:
         context.close()
     assert complaints == []
+
+
+@pytest.fixture
+def window(browser: Browser, scene: Scene) -> Iterator[Window]:
+    """A function that opens a window of this test alone."""
+    with windows(browser, scene) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def anybody(browser: Browser, scene: Scene) -> Iterator[Page]:
+    """One window for all tests of a file that only look: a new one costs more than a page in it."""
+    with windows(browser, scene) as opened:
+        yield opened()
 
 
 def _note(said: str, complaints: list[str]) -> None:

@@ -8,7 +8,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from playwright.sync_api import Page, expect
 
-from tests.web.pages.conftest import PHONE, Window, open_a_game
+from tests.web.pages.conftest import PHONE, WINDOW, Window, open_a_game
 from tests.web.pages.scene import Scene
 from tests.web.pages.test_visit import wait_for_ladder
 
@@ -44,6 +44,12 @@ def complaints(page: Page, *, dark: bool = False) -> list[str]:
     ]
 
 
+def lighten(page: Page) -> None:
+    """On a desk in the light, as every window begins."""
+    page.emulate_media(color_scheme="light")
+    page.set_viewport_size(WINDOW)  # type: ignore[arg-type]
+
+
 def darken(page: Page) -> None:
     """The same page on a phone in the dark."""
     page.emulate_media(color_scheme="dark")
@@ -51,10 +57,11 @@ def darken(page: Page) -> None:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_axe_finds_nothing(window: Window, keep: Keep, name: str) -> None:
-    page = window()
+def test_axe_finds_nothing(anybody: Page, keep: Keep, name: str) -> None:
+    page = anybody
     if name == "ladder":
         wait_for_ladder(page)
+    lighten(page)
     page.goto(PAGES[name])
     keep(page, f"{name}-desktop-light")
     assert complaints(page) == []

@@ -10,7 +10,7 @@ from referee.workshop.check.games import LOOK_BACK
 from referee.workshop.check.run import LESSONS, STEPS
 from tests.workshop.check.checking import OVER, broken, by_result, check
 
-AFTER_ONE_GAME = {"error", "games at once", OVER}
+AFTER_ONE_GAME = {"error", "games at once", "stateless", OVER}
 """What needs more than one game in a process."""
 WITH_IDS = {"games at once", OVER}
 """What needs answers that can be told apart."""

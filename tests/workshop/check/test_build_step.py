@@ -66,7 +66,7 @@ def test_it_is_built_once(folder: Path) -> None:
         r"pass  build               built: .* build\.py \(2 lines of output\)", lines[1]
     )
     assert lines[2].startswith("pass  start ")
-    assert lines[-1].startswith("made: passed, 23 steps in ")
+    assert lines[-1].startswith("made: passed, 24 steps in ")
 
     assert (again.status, again.err) == (0, "")
     step = json.loads(again.out)["steps"][0]
@@ -94,9 +94,9 @@ def test_a_build_that_fails(folder: Path) -> None:
         "                        7 | what",
     ]
     assert lines[22].startswith("                … 22 more lines in ")
-    not_tried = "----  22 steps            not tried: "
+    not_tried = "----  23 steps            not tried: "
     assert lines[23] == Naming(not_tried, "bot has to be built first (start, hello, flush, ")
-    assert lines[24:] == ["made: 1 of 23 steps failed: build."]
+    assert lines[24:] == ["made: 1 of 24 steps failed: build."]
 
     as_json = check(folder, "--json")
     assert (as_json.status, as_json.err) == (1, "building made\n")
@@ -118,7 +118,7 @@ def test_a_build_without_its_compiler(folder: Path) -> None:
     lines = done.out.splitlines()
     assert lines[1] == "FAIL  build               the command no-such-compiler was not found"
     missing = (
-        "----  22 steps            not tried: a program that the bot needs is missing (start, "
+        "----  23 steps            not tried: a program that the bot needs is missing (start, "
     )
     assert lines[2].startswith(missing)
 

@@ -72,8 +72,8 @@ def test_a_good_bot(tmp_path: Path) -> None:
     first, *steps, last = plain.out.splitlines()
     assert first.startswith("Checking mine at level none: ")
     assert all(line.startswith("pass  ") for line in steps)
-    assert re.fullmatch(r"mine: passed, 23 steps in \d+\.\d s\.", last)
-    assert len(steps) == 23
+    assert re.fullmatch(r"mine: passed, 24 steps in \d+\.\d s\.", last)
+    assert len(steps) == 24
     assert all(line[24:26] == "  " and line[26] != " " for line in steps), "columns"
     assert any(line.startswith("pass  variant tiny        played ") for line in steps)
     assert "\x1b" not in plain.out
@@ -97,7 +97,7 @@ def test_a_bot_that_fails(tmp_path: Path) -> None:
     done = referee(tmp_path, *words)
     assert (done.status, done.err) == (1, "")
     lines = done.out.splitlines()
-    assert lines[-1] == "mine: 1 of 22 steps failed: ping."
+    assert lines[-1] == "mine: 1 of 23 steps failed: ping."
     at = lines.index(FAILED_PING)
     assert lines[at + 1] == '        sent    {"type":"ping"}'
     assert lines[at + 2] == "        stdout  (nothing)"
@@ -119,9 +119,9 @@ def test_what_was_not_tried_is_one_line(tmp_path: Path) -> None:
     assert lines[1] == "FAIL  start               the bot exited with status 1 before its hello"
     assert lines[4] == "        stderr  no model file"
     (left_out,) = [line for line in lines if line.startswith("----")]
-    assert left_out.startswith("----  25 steps            not tried: ")
+    assert left_out.startswith("----  26 steps            not tried: ")
     assert "hello, flush, variant difference, " in left_out
-    assert lines[-1] == "mine: 1 of 26 steps failed: start."
+    assert lines[-1] == "mine: 1 of 27 steps failed: start."
 
 
 def test_what_a_bot_writes_cannot_reach_the_terminal(tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_colour_is_for_terminals(width: int, tmp_path: Path) -> None:
     assert "\x1b[32mpass\x1b[0m  start" in seen
     assert "\x1b[1;31mFAIL\x1b[0m  ping" in seen
     plain = COLOUR.sub("", seen).splitlines()
-    assert plain[-1] == "mine: 1 of 22 steps failed: ping."
+    assert plain[-1] == "mine: 1 of 23 steps failed: ping."
     assert max(map(len, plain[1:])) <= width, "all but the command"
     at = next(place for place, line in enumerate(plain) if line.startswith("FAIL"))
     if width == 200:
@@ -184,7 +184,7 @@ def test_what_was_not_tried_is_filled_on_a_terminal(tmp_path: Path) -> None:
     assert status == 1
     lines = COLOUR.sub("", seen).splitlines()
     at = next(place for place, line in enumerate(lines) if line.startswith("----"))
-    assert lines[at].startswith("----  21 steps            not tried: the bot has to start, say")
+    assert lines[at].startswith("----  22 steps            not tried: the bot has to start, say")
     assert len(lines) - at > 4
     for line in lines[at + 1 : -1]:
         assert len(line) <= 80

@@ -19,7 +19,8 @@ TERMS = Terms(clock=read_clock("10s"), startup_ms=20_000, warm_up_ms=1_000)
 
 def check(*words: str, terms: Terms = TERMS) -> Report:
     command = (sys.executable, str(ROOT / "tests/bots/over_zmq.py"), *words)
-    return check_bot(Bot(name="z", command=command, transport=ZMQ, variants=("duel",)), terms)
+    bot = Bot(name="z", command=command, transport=ZMQ, variants=("duel",), stateless=True)
+    return check_bot(bot, terms)
 
 
 @pytest.mark.parametrize("how", ["honest", "packed"])

@@ -24,6 +24,7 @@ class Base:
     """Plays its first legal move."""
 
     games_at_once = 4
+    stateless = True
 
     def __init__(self) -> None:
         self.games: dict[str, Message] = {}
@@ -64,7 +65,8 @@ class Base:
             data = data[os.write(1, data) :]
 
     def hello(self, _: Message) -> None:
-        self.say({"type": "hello", "name": "base", "games_at_once": self.games_at_once})
+        offer = {"games_at_once": self.games_at_once, "stateless": self.stateless}
+        self.say({"type": "hello", "name": "base", **offer})
 
     def start(self, message: Message) -> None:
         self.games[message["game"]] = message

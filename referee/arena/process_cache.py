@@ -1,0 +1,250 @@
+"""Bot processes that outlive a pairing.
+
+A bot that keeps nothing from game to game need not be started for every pairing. When its pairing
+ends, its process is stopped and kept here; the next pairing of that bot takes it up. A process that
+broke a rule, was late or said a word too much is never kept, so nothing of one pairing reaches the
+next. Each worker has a cache. The cache has a memory budget, and the process that was not used for
+the longest time goes first.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import select
+import time
+from collections.abc import Sequence
+from enum import Enum
+from operator import attrgetter
+from pathlib import Path
+
+from msgspec import Struct
+
+from referee.arena.core import allowed_cores
+from referee.arena.pace import Pace
+from referee.arena.reaching import Patience
+from referee.bots.confinement import Confinement
+from referee.bots.manifest import Bot
+from referee.bots.process import BotProcess
+from referee.links.pipe import PipeLink
+from referee.protocol.messages import HelloReceived, PongReceived, ToBot
+from referee.protocol.session import Session
+
+MOST = 256
+"""Processes in a cache, each with a keeper."""
+PROCESS_DESCRIPTORS = 10
+"""What a process in a cache has open here, at most."""
+DESCRIPTORS = MOST * PROCESS_DESCRIPTORS * 2
+"""What a worker should be able to open: a cache may have half of it."""
+BYE_S = 1.0
+PONG_MS = 1000
+GROUP_LIMITS = {
+    "": ("/sys/fs/cgroup", "memory.max"),
+    "memory": ("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
+}
+"""Where control groups of version 2 and of version 1 are, and the file with their limit."""
+
+
+class KeptProcess(Struct, kw_only=True, eq=False):
+    """A bot that runs, with the conversation that belongs to it."""
+
+    bot: Bot
+    confinement: Confinement
+    restart: str | None
+    """By which rule it outlives its pairing."""
+    process: BotProcess
+    link: PipeLink
+    session: Session
+    hello: HelloReceived
+    fresh: bool
+    """Whether it has not answered a turn yet."""
+    pace: Pace
+    terms: object
+    """On what it depends how many turns the bot can answer at a time."""
+    log: Path | None = None
+    """Of its last pairing; what it writes when it leaves goes there too."""
+    cores: frozenset[int] = frozenset()
+    """Where it may run."""
+    memory_bytes: int = 0
+
+    def is_silent(self) -> bool:
+        """Whether it has said nothing since, and has not ended."""
+        poll = select.poll()
+        poll.register(self.link.fd, select.POLLIN)
+        return not poll.poll(0)
+
+
+class LastWords(Enum):
+    """What a bot says when its pairing has ended."""
+
+    PONG = "it answers a ping, so that nothing of the pairing is still to come"
+    NO_PONG = "it does not answer a ping"
+    MORE = "it says something else, or ends"
+
+
+def last_words(link: PipeLink, session: Session, messages: Sequence[ToBot]) -> LastWords:
+    """Send the last messages of a pairing and a ping.
+
+    A pong that nobody asked for can be taken for the answer. Then the answer comes in the next
+    pairing, and is dropped there.
+    """
+    patience = Patience(PONG_MS)
+    try:
+        link.write(session.pack_what_can_be(messages) + session.ping())
+        while not patience.over:
+            if link.unsent:
+                patience.await_room(link.out_fd)
+                link.flush()
+                continue
+            data = link.read() if patience.await_words(link.fd) else None
+            if data is None:
+                continue
+            events = session.receive(data) if data else session.end_of_input()
+            if events:
+                is_all = [type(event) for event in events] == [PongReceived]
+                return LastWords.PONG if is_all and session.is_settled else LastWords.MORE
+    except BrokenPipeError:
+        return LastWords.MORE
+    return LastWords.NO_PONG
+
+
+class ProcessCache:
+    """The processes that one worker keeps."""
+
+    def __init__(self, budget_bytes: int | None = None) -> None:
+        """The budget is a share of the free memory, unless it is given."""
+        self._budget_bytes = usual_budget() if budget_bytes is None else budget_bytes
+        self._most = most_processes()
+        self._kept: dict[tuple[str, str], KeptProcess] = {}
+        """By name and hash of the bot; the one that was not used for the longest time is first."""
+        self._unsettled: dict[tuple[str, str], None] = {}
+        """Those whose keepers were not yet asked what they found, in order."""
+        self._numbers: dict[tuple[str, str], int] = {}
+        self._refused: set[tuple[str, str]] = set()
+        """Bots that do not answer a ping."""
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def __contains__(self, bot: Bot) -> bool:
+        return (bot.name, bot.hash) in self._kept
+
+    def number(self, bot: Bot, number: int) -> None:
+        """By which whoever gives orders knows this bot."""
+        self._numbers[bot.name, bot.hash] = number
+
+    def numbers(self) -> tuple[int, ...]:
+        """Of the bots whose processes are here."""
+        return tuple(self._numbers[key] for key in self._kept if key in self._numbers)
+
+    def may_have(self, bot: Bot) -> bool:
+        return (bot.name, bot.hash) not in self._refused
+
+    def refuse(self, bot: Bot) -> None:
+        """Never keep a process of this bot."""
+        self._refused.add((bot.name, bot.hash))
+
+    def take(self, bot: Bot, confinement: Confinement, restart: str | None) -> KeptProcess | None:
+        """The process of this bot, still stopped; None where there is none that will do."""
+        self.settle()
+        kept = self._kept.pop((bot.name, bot.hash), None)
+        if kept is None:
+            return None
+        was = (kept.bot, kept.confinement, kept.restart, kept.cores)
+        if was == (bot, confinement, restart, allowed_cores()) and kept.is_silent():
+            return kept
+        kept.process.close()
+        return None
+
+    def put(self, kept: KeptProcess) -> bool:
+        """Stop a process and keep it; False where it cannot be kept, and has to be ended."""
+        if not kept.process.set_aside():
+            return False
+        key = (kept.bot.name, kept.bot.hash)
+        before = self._kept.pop(key, None)
+        if before is not None:
+            before.process.close()
+        kept.cores = allowed_cores()
+        kept.memory_bytes = kept.process.memory_bytes()
+        self._kept[key] = kept
+        self._unsettled[key] = None
+        while self._kept and (len(self._kept) > self._most or self.used_bytes > self._budget_bytes):
+            _see_off([self._kept.pop(next(iter(self._kept)))])
+        return True
+
+    def settle(self) -> None:
+        """Wait until the logs of those that were put here last are closed. A process that has used
+        too much of its limits is ended."""
+        unsettled, self._unsettled = self._unsettled, {}
+        for key in unsettled:
+            if key in self._kept and not self._kept[key].process.may_be_taken_up():
+                _see_off([self._kept.pop(key)])
+
+    def forget_logs(self) -> None:
+        """The folder of the logs goes: what a bot writes when it leaves is not kept."""
+        for kept in self._kept.values():
+            kept.log = None
+
+    def close(self) -> None:
+        """End all of them."""
+        self._unsettled = {}
+        kept, self._kept = list(self._kept.values()), {}
+        _see_off(kept)
+
+    @property
+    def used_bytes(self) -> int:
+        """Of memory, by all of them."""
+        return sum(map(attrgetter("memory_bytes"), self._kept.values()))
+
+
+def _see_off(leaving: list[KeptProcess]) -> None:
+    """End these processes. They are told first, and leave side by side."""
+    for kept in leaving:
+        with contextlib.suppress(BrokenPipeError):
+            kept.link.write(kept.session.bye())
+        kept.process.take_up(kept.log)
+        kept.process.end_input()
+    deadline = time.monotonic() + BYE_S
+    for kept in leaving:
+        kept.process.how_it_ended(max(0.0, deadline - time.monotonic()))
+    for kept in leaving:
+        kept.process.end()
+    for kept in leaving:
+        kept.process.close()
+
+
+def most_processes() -> int:
+    """So many that a worker still has descriptors for what it does."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return min(MOST, soft // 2 // PROCESS_DESCRIPTORS) if soft >= 0 else MOST
+
+
+def usual_budget() -> int:
+    """A worker's share of half of the memory that is free now, with a worker on each core."""
+    free = min([_available_bytes(), *_limits_bytes()])
+    return free // 2 // (os.cpu_count() or 1)
+
+
+def _available_bytes() -> int:
+    """Of the machine, with what caches would give up; 0 where the system does not tell."""
+    with contextlib.suppress(OSError, IndexError, ValueError):
+        told = Path("/proc/meminfo").read_text().partition("MemAvailable:")[2]
+        return int(told.split()[0]) * 1024
+    return 0
+
+
+def _limits_bytes() -> list[int]:
+    """Of the control groups of this process: a container may have less than its machine."""
+    found: list[int] = []
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/self/cgroup").read_text().splitlines():
+            _, controllers, path = line.split(":", 2)
+            if controllers in GROUP_LIMITS:
+                top, name = GROUP_LIMITS[controllers]
+                group = Path(f"{top}{path}")
+                for each in (group, *group.parents):
+                    # A group without a limit says `max`; the topmost one has no such file.
+                    with contextlib.suppress(OSError, ValueError):
+                        found.append(int((each / name).read_text()))
+    return found

@@ -1,0 +1,247 @@
+"""How long a bot's process lives: through many pairings, a block of games, or one game."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from referee.bots.confinement.levels import Level
+from referee.bots.confinement.probe import holds
+from referee.store.database import Store
+from tests.cli.running import referee
+from tests.tournament.playing import SALT
+from tests.tournament.test_nothing_lost import begin, games, stored, tables
+from tests.waiting import PATIENCE_S
+
+ROOT = Path(__file__).resolve().parents[2]
+LEVELS = ["none", *(["standard"] if holds(Level.STANDARD) else [])]
+Words = tuple[object, ...]
+NAMES = ("ann", "bob", "cat", "dan")
+PAIRINGS = 6
+
+
+def bots(folder: Path, *, stateless: bool | None = None, **habits: str) -> list[str]:
+    """Four bots that tell what their processes do, as words of the command."""
+    said = "" if stateless is None else f"stateless = {str(stateless).lower()}\n"
+    for name in NAMES:
+        place = folder / name
+        place.mkdir(parents=True)
+        # A confined bot sees its own folder alone.
+        for module in ("lasting", "base"):
+            text = (ROOT / "tests/bots" / f"{module}.py").read_text()
+            (place / f"{module}.py").write_text(text.replace("tests.bots.base", "base"))
+        command = json.dumps(["python3", "lasting.py", habits.get(name, "plain")])
+        (place / "bot.toml").write_text(f'name = "{name}"\ncommand = {command}\n{said}')
+    return [word for name in NAMES for word in ("--bot", str(folder / name))]
+
+
+class Logs:
+    """What the bots of a tournament told on stderr."""
+
+    def __init__(self, folder: Path) -> None:
+        self.games: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
+        """By bot and process: the games that it played, in their order."""
+        self.starts: dict[str, list[int]] = defaultdict(list)
+        """By bot: the numbers of its processes. Behind walls they are those of its namespace."""
+        self.left: set[int] = set()
+        places: dict[str, set[str]] = defaultdict(set)
+        for path in sorted((folder / "logs").rglob("*.stderr.txt")):
+            name = path.name.partition(".")[0]
+            for line in path.read_text().splitlines():
+                if found := re.fullmatch(r"process (\d+)", line):
+                    self.starts[name].append(int(found[1]))
+                elif found := re.fullmatch(r"(\d+) leaves", line):
+                    self.left.add(int(found[1]))
+                else:
+                    found = re.fullmatch(r"(\d+) plays (\d+)-(\d+) seat \d", line)
+                    assert found, line
+                    self.games[name][int(found[1])].append(f"{found[2]}-{found[3]}")
+                    places[found[2]].add(path.parent.name)
+        assert all(len(found) == 1 for found in places.values()), "stderr is filed by pairing"
+        assert len(set.union(set(), *places.values())) == len(places)
+
+
+def play(
+    folder: Path, words: list[str], *more: object, games: int = 4, where: Words = ("--jobs", 1)
+) -> Logs:
+    done = referee(
+        folder,
+        *("tournament", "--variant", "underdog", *words, "--games", games),
+        *("--out", "t", *where, *more),
+    )
+    assert done.status == 0, done.err
+    return Logs(folder / "t")
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_stateless_bot_is_started_once(tmp_path: Path, level: str) -> None:
+    logs = play(tmp_path, bots(tmp_path, stateless=True), "--sandbox", level)
+    for name in NAMES:
+        (pid,) = logs.starts[name]
+        (played,) = logs.games[name].values()
+        assert len(played) == 4 * 3
+        assert pid in logs.left
+
+
+@pytest.mark.parametrize(
+    ("stateless", "restart", "starts"),
+    [
+        (False, None, 1 + 3),
+        (None, None, 1 + 3),
+        (True, "pairing", 1 + 3),
+        (True, "game", 1 + 3 * 4),
+        (False, "never", 1),
+    ],
+)
+def test_when_bots_are_started(
+    tmp_path: Path, stateless: bool | None, restart: str | None, starts: int
+) -> None:
+    """Once to see whether it comes up, and then as often as is due."""
+    more = [] if restart is None else ["--restart", restart]
+    logs = play(tmp_path, bots(tmp_path, stateless=stateless), "--sandbox", "none", *more)
+    assert {name: len(logs.starts[name]) for name in NAMES} == dict.fromkeys(NAMES, starts)
+
+
+@pytest.mark.parametrize("habit", ["illegal", "resigns", "stray", "deaf", "half"])
+def test_what_a_process_did_wrong_does_not_reach_the_next_pairing(
+    tmp_path: Path, habit: str
+) -> None:
+    logs = play(tmp_path, bots(tmp_path, stateless=True, bob=habit), "--sandbox", "none")
+    assert all(len(played) == 4 for played in logs.games["bob"].values()), "a pairing each"
+    assert len(logs.games["bob"]) == 3
+    assert len(logs.games["ann"]) == 1
+
+
+@pytest.mark.skipif("standard" not in LEVELS, reason="no level standard")
+def test_what_a_process_used_counts_by_pairing(tmp_path: Path) -> None:
+    """Twelve games of half a second are too much for a limit of four seconds, four are not."""
+    words = bots(tmp_path, stateless=True, bob="burner")
+    more = ("--sandbox", "standard", "--limit", "cpu=4", "--time", "60s")
+    logs = play(tmp_path, words, *more)
+    assert sum(len(played) for played in logs.games["bob"].values()) == 12
+    listed = json.loads((tmp_path / "t" / "standings.json").read_text())
+    assert "crash" not in json.dumps(listed["variants"])
+
+
+@pytest.mark.skipif("standard" not in LEVELS, reason="no level standard")
+def test_a_process_that_grows_is_started_anew(tmp_path: Path) -> None:
+    """Twelve games of 4 MB are within the limit, and more than a tenth of it."""
+    words = bots(tmp_path, stateless=True, bob="grower")
+    logs = play(tmp_path, words, "--sandbox", "standard", "--limit", "memory=128M")
+    assert len(logs.starts["bob"]) > 1
+    assert sum(len(played) for played in logs.games["bob"].values()) == 12
+    assert len(logs.starts["ann"]) == 1
+
+
+DEADLY = """
+import os, time
+from referee.rules.underdog import Underdog
+
+class Deadly(Underdog):
+    name = "deadly"
+    begun = 0
+
+    def setup(self, chance):
+        type(self).begun += 1
+        if self.begun == 6:
+            time.sleep(0.5)  # The games before are reported meanwhile.
+            os._exit(1)
+        return super().setup(chance)
+"""
+
+
+def test_a_block_that_ends_every_worker_is_given_up(tmp_path: Path) -> None:
+    """Its games before that are played again each time, and are no progress."""
+    (tmp_path / "deadly.py").write_text(DEADLY)
+    words = bots(tmp_path / "bots", stateless=False)
+    done = referee(
+        tmp_path,
+        *("tournament", "--variant", "./deadly.py", *words, "--games", 100, "--out", "t"),
+        *("--jobs", 1, "--sandbox", "none"),
+    )
+    assert done.status not in (0, 2), done.err
+
+
+def test_a_block_is_played_by_one_process(tmp_path: Path) -> None:
+    words = bots(tmp_path, stateless=False)
+    logs = play(tmp_path, words, "--sandbox", "none", "--block", 4, games=10)
+    for name in NAMES:
+        blocks = sorted(len(played) for played in logs.games[name].values())
+        assert blocks == [2] * 3 + [4] * 6
+        for played in logs.games[name].values():
+            numbers = [int(game.partition("-")[2]) for game in played]
+            assert len({(number - 1) // 4 for number in numbers}) == 1
+            assert numbers == sorted(numbers)
+
+
+LEARNING = (*("--seed", "7", "--salt", SALT, "--sandbox", "none"), *("--block", 20))
+
+
+def test_what_bots_learn_does_not_depend_on_workers(tmp_path: Path) -> None:
+    words = bots(tmp_path / "bots", stateless=False, **dict.fromkeys(NAMES, "learner"))
+    for jobs in (1, 3):
+        place = tmp_path / str(jobs)
+        place.mkdir()
+        more = (*LEARNING, "--at-once", 7 * jobs)
+        play(place, words, *more, games=70, where=("--jobs", jobs))
+    assert tables(tmp_path / "1" / "t") == tables(tmp_path / "3" / "t")
+    assert games(tmp_path / "1" / "t") == games(tmp_path / "3" / "t")
+
+
+def test_what_bots_learn_does_not_depend_on_kills(tmp_path: Path) -> None:
+    words = bots(tmp_path / "bots", stateless=False, **dict.fromkeys(NAMES, "learner"))
+    whole = tmp_path / "whole"
+    whole.mkdir()
+    play(whole, words, *LEARNING, games=100)
+    all_words: list[object] = [
+        *("tournament", "--variant", "underdog", *words, "--games", 100, "--out", "t"),
+        *("--jobs", 2, *LEARNING, "--name", "underdog"),
+    ]
+    for kill in range(2):
+        process = begin(tmp_path, f"kill {kill}", *all_words)
+        assert process.stdout is not None
+        kept = len(stored(tmp_path / "t"))
+        while len(stored(tmp_path / "t")) == kept:
+            assert process.stdout.readline()
+        process.send_signal(signal.SIGKILL)
+        process.communicate(timeout=PATIENCE_S)
+        all_words = ["tournament", "--resume", "t"]
+    assert 0 < len(stored(tmp_path / "t")) < PAIRINGS * 100
+    done = referee(tmp_path, *all_words)
+    assert done.status == 0, done.err
+    assert games(tmp_path / "t") == games(whole / "t")
+    assert tables(tmp_path / "t") == tables(whole / "t")
+    with Store.read(tmp_path / "t") as store:
+        counted = sum(row.moves for row in store.times())
+    assert counted == sum(len(record["moves"]) for record in games(tmp_path / "t"))
+
+
+def test_no_process_plays_both_games_of_a_pair_with_hidden_chance(tmp_path: Path) -> None:
+    """Of sample bots; bots of strangers have other chance in every game."""
+    done = referee(
+        tmp_path,
+        *("tournament", "--variant", "deck", "--bot", "highest", "--bot", "random"),
+        *("--bot", "lowest", "--games", 6, "--out", "t", "--jobs", 1),
+    )
+    assert done.status == 0, done.err
+    words = bots(tmp_path / "bots", stateless=True)
+    (tmp_path / "s").mkdir()
+    done = referee(
+        tmp_path / "s",
+        *("tournament", "--variant", "deck", *words, "--games", 4, "--out", "t"),
+    )
+    assert done.status == 0, done.err
+    chances = [json.dumps(record["chance"][0]) for record in games(tmp_path / "s" / "t")]
+    assert len(set(chances)) == len(chances)
+
+
+@pytest.mark.parametrize("block", [7, 0])
+def test_a_block_that_cannot_be(tmp_path: Path, block: int) -> None:
+    done = referee(tmp_path, "tournament", "--variant", "underdog", "--block", block)
+    assert done.status == 2
+    assert str(block) in done.err
