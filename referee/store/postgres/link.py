@@ -72,8 +72,11 @@ class Link:
     Error = psycopg.Error
     IntegrityError = psycopg.IntegrityError
 
-    def __init__(self, connection: Connection, named: str, schema: str) -> None:
+    def __init__(
+        self, connection: Connection, named: str, schema: str, *, for_writing: bool
+    ) -> None:
         self.named = named
+        self._for_writing = for_writing
         self._connection = connection
         self._schema = schema
         self._copied: dict[str, list[str]] = {}
@@ -187,6 +190,8 @@ class Link:
         assert isinstance(error, psycopg.Error)
         if self._connection.closed or self._connection.broken:
             self._lost = error = self._lost or error
+            # A writer that was reading back has lost its tournament all the same.
+            writing = self._for_writing
         return self._connection.explained(error, self.named, writing=writing)
 
     def close(self) -> None:

@@ -176,7 +176,7 @@ class InDatabase:
                     _must_be_tables(connection, address, _TABLES)
                 if found < schema.newest(schema.STEPS):
                     _bring_up_to_date(connection, address, found, writing=writing)
-            return Link(connection, str(address), address.name)
+            return Link(connection, str(address), address.name, for_writing=writing)
         except BaseException:
             connection.close()
             raise
