@@ -73,6 +73,9 @@ def play(
         folder,
         *("tournament", "--variant", "underdog", *words, "--games", games),
         *("--out", "t", *where, *more),
+        # Locks of its own: a worker that gets its core late, since another test had it, ends what
+        # it keeps.
+        TMPDIR=str(folder),
     )
     assert done.status == 0, done.err
     return Logs(folder / "t")
