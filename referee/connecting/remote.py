@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import re
 
 import zmq
@@ -27,9 +28,12 @@ _TCP = re.compile(r"tcp://(?:[^\s:/]+|\[[0-9A-Fa-f:.]+\]):(\d{1,5})")
 REFUSED_AT_THE_DOOR: dict[int, str] = {
     zmq.EVENT_HANDSHAKE_FAILED_AUTH: "key",
     zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL: "handshake",
-    zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL: "handshake",
 }
 """What is amiss: the key that was shown, or what comes before one is."""
+ENDED_BY_PEER = (errno.EPIPE, errno.ECONNRESET)
+REFUSING_ENDS = 3
+"""A referee that does not take a bot may end the connection without a word, and so does one that is
+killed. The killed one is not there for the next attempt; the other one ends that too."""
 
 
 class BadDestination(Mistake):
@@ -75,6 +79,8 @@ class Remote:
         """What the other end does not take: our `key`, or the `handshake`; empty where it does."""
         self.shook_hands = False
         """Whether there ever was a connection over which one can speak."""
+        self._ends = 0
+        """Handshakes in a row that the other end has ended without a word."""
         self._fd = -1
         self._heard_one = True
         self._came = 0
@@ -111,13 +117,19 @@ class Remote:
                 self._fd, self._heard_one = int(happened["value"]), True
             elif event == zmq.EVENT_HANDSHAKE_SUCCEEDED:
                 self.fresh, self.down, self.turned_away = True, "", ""
-                self.shook_hands = True
+                self.shook_hands, self._ends = True, 0
             elif event in REFUSED_AT_THE_DOOR:
                 self.turned_away = REFUSED_AT_THE_DOOR[event]
+            elif event == zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL:
+                self._ends += happened["value"] in ENDED_BY_PEER
+                if self._ends == REFUSING_ENDS:
+                    self.turned_away = "handshake"
             elif event == zmq.EVENT_DISCONNECTED:
                 self.down = "the connection ended"
             elif event in (zmq.EVENT_CONNECT_RETRIED, zmq.EVENT_CLOSED):
                 self.down = self.down or "nobody answers there"
+                if event == zmq.EVENT_CLOSED:  # No connection came about.
+                    self._ends = 0
 
     def send(self, message: bytes) -> bool:
         """Whether it is on its way; it is not where there is no connection."""

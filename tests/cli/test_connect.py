@@ -20,6 +20,7 @@ import zmq
 from referee.arena.happenings import HallTerms
 from referee.connecting.envoy import NO_ZEROMQ
 from referee.connecting.news import News
+from referee.connecting.remote import REFUSING_ENDS
 from referee.links.keys import new_keys, write_keys
 from referee.mistake import REFUSED
 from referee.protocol.zmtp import GREETING, MORE, frame, ready
@@ -27,7 +28,7 @@ from tests.arena.hosting import Host, endings, hosting
 from tests.arena.playing import ROOT, command
 from tests.cli.connecting import Envoy, connecting, wait
 from tests.cli.running import Mistakes, refuses
-from tests.loopback import own_address
+from tests.loopback import free_port, own_address
 from tests.waiting import PATIENCE_S, wait_for
 
 TERMS = HallTerms(warm_up_ms=0, away_ms=4_000)
@@ -200,6 +201,21 @@ def test_keys(tmp_path: Path) -> None:
             assert (
                 envoy.said() == f"referee: the referee at {to} does not take bots without a key\n"
             )
+
+
+def test_a_referee_that_is_killed_in_a_handshake_is_waited_for(tmp_path: Path) -> None:
+    """It looks like one that does not take the bot, but for what comes next."""
+    address = own_address()
+    port = free_port(address)
+    to = f"tcp://{address}:{port}"
+    with connecting(tmp_path, "random", "--name", "mine", "--to", to) as envoy:
+        for _ in range(REFUSING_ENDS - 1):
+            with socket.create_server((address, port)) as dying:
+                dying.settimeout(PATIENCE_S)
+                dying.accept()[0].close()
+        wait(lambda: envoy.news("lost") != [])
+        with hosting(TERMS, endpoint=to) as host:
+            arrived(host, envoy)
 
 
 def test_what_is_no_referee_is_told_and_waited_for(tmp_path: Path) -> None:

@@ -57,10 +57,12 @@ def test_the_same_bytes_as_alone(
     assert "hello from stderr" in logs[0].read_text()
 
 
-def test_a_station_keeps_the_processes_of_stateless_bots(pair: DaskCluster, tmp_path: Path) -> None:
+def test_a_station_keeps_the_processes_of_stateless_bots(tmp_path: Path) -> None:
     """Each bot is started once by each station at most, and its stderr is filed by pairing."""
     lasting = lasting_bots(tmp_path, stateless=True)
-    logs = play(tmp_path, lasting, games=20, where=("--cluster", pair.address))
+    # Locks of cores are in that folder: a worker that gets its core late ends what it keeps.
+    with dask_cluster(tmp_path / "cluster", TMPDIR=str(tmp_path)) as pair:
+        logs = play(tmp_path, lasting, games=20, where=("--cluster", pair.address))
     for name, starts in logs.starts.items():
         assert 1 <= len(starts) <= 2, name
         assert sum(map(len, logs.games[name].values())) == 3 * 20
