@@ -83,15 +83,16 @@ class KeeperProcess:
             stderr=os.dup(2) if own_stderr else -1,
         )
         try:
-            fork_server.SERVER.ask(orders, handed)
-            handed.close()
+            try:
+                fork_server.SERVER.ask(orders, handed)
+            finally:
+                handed.close()
             # A socket that ends before a word came says that there is no keeper to hold it.
             self._control.settimeout(FORK_S)
             self._said = self._control.recv(1024)
         except (BrokenPipeError, ConnectionResetError):
-            handed.close()
+            pass
         except OSError as error:
-            handed.close()
             self.close()
             raise NoKeeper(f"{error.strerror or error}: {error.filename or 'no keeper'}") from None
 

@@ -236,19 +236,27 @@ class Store(Contents):
     def _add(self, games: list[GameRow], faults: list[FaultRow], times: Iterable[TimesRow]) -> int:
         """Add games none of which is there, their times, and those of the faults that are
         theirs."""
-        with self._addition():
-            self._must_be_paired(games)
-            played = [game[:9] for game in games]
-            self._database.insert("game", played)
-            theirs: list[FaultRow] = []
-            if faults:
-                new = {game[:2] for game in games}
-                theirs = [row for row in faults if row[:2] in new]
-                self._database.insert("fault", theirs)
-        self._sums.add(played, theirs, times, self._pairings)
-        if self._waiting.add(games):
+        added = False
+        try:
             with self._addition():
-                self._waiting.write_some(self._database, self._rows, self._pairings)
+                self._must_be_paired(games)
+                played = [game[:9] for game in games]
+                self._database.insert("game", played)
+                theirs: list[FaultRow] = []
+                if faults:
+                    new = {game[:2] for game in games}
+                    theirs = [row for row in faults if row[:2] in new]
+                    self._database.insert("fault", theirs)
+            added = True
+            self._sums.add(played, theirs, times, self._pairings)
+            if self._waiting.add(games):
+                with self._addition():
+                    self._waiting.write_some(self._database, self._rows, self._pairings)
+        except BaseException as error:
+            if added or not isinstance(error, Exception):
+                # A signal at any line: games without their records must not be committed.
+                self._roll_back()
+            raise
         return len(games)
 
     def _not_there(self, games: list[GameRow]) -> list[GameRow]:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import random
+import sys
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from referee.store import blocks
 from referee.store.blocks import SIZE, block_of
@@ -227,3 +232,44 @@ def test_records_are_what_a_dict_would_hold(seed: int) -> None:
             assert store.record(key >> 32, key & 0xFFFFFFFF) == held[key]
             assert block_of(key) <= key < block_of(key) + SIZE
         store.close()
+
+
+def test_an_interruption_anywhere_leaves_no_game_without_its_record(tmp_path: Path) -> None:
+    """A signal may come at any line; what was added so far is committed after it."""
+    with new_store(tmp_path) as store:
+        store.set_games(1, SIZE)
+        lines = interrupted(1 << 30, partial(store.add_games, games(1, SIZE)))
+        store.commit()
+        for number, line in enumerate(range(1, lines, 29), 4):
+            store.add_pairings([structs.replace(PAIRINGS[0], id=number, games=SIZE)])
+            store.commit()
+            of_this = [row._replace(pairing=number) for row in games(1, SIZE)]
+            with pytest.raises(KeyboardInterrupt):
+                interrupted(line, partial(store.add_games, of_this))
+            store.commit()
+            played = store.counts().get(number, 0)
+            assert played in (0, SIZE)
+            assert len(list(store.records(number))) == played
+
+
+def interrupted(line: int, call: Callable[[], object]) -> int:
+    """Call it, and interrupt it at this line of what adds games; how many lines it had."""
+    left = line
+
+    def step(frame: FrameType, event: str, _: object) -> Callable[..., Any] | None:
+        nonlocal left
+        if frame.f_code.co_name not in ("_add", "add", "write_some"):
+            return None
+        if event == "line":
+            left -= 1
+            if left == 0:
+                raise KeyboardInterrupt
+        return step
+
+    before = sys.gettrace()
+    sys.settrace(step)
+    try:
+        call()
+    finally:
+        sys.settrace(before)
+    return line - left
