@@ -142,9 +142,9 @@ class Faults:
 
     def _stalls_itself(self, player: Player) -> bool:
         """The host stood still in one more turn of this player. Does that happen to it alone?"""
-        player.stalls += 1
-        other = self._players[1 - player.index]
-        return tells_against(player.stalls, player.thought_ns, other.stalls, other.thought_ns)
+        own, other = player.stall_count, self._players[1 - player.index].stall_count
+        own.stalls += 1
+        return tells_against(own.stalls, own.thought_ns, other.stalls, other.thought_ns)
 
     def first_answer(self, player: Player, game: Game, spent_ns: int) -> None:
         """The process has warmed up; what that took of the time allowed for it is not charged."""

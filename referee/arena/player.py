@@ -18,6 +18,7 @@ from referee.arena.pace import Pace
 from referee.arena.process_cache import KeptProcess, LastWords, ProcessCache, last_words
 from referee.arena.reaching import Patience, reach
 from referee.arena.restart import Restart, is_stateless, restart_of
+from referee.arena.stall import StallCount
 from referee.bots.confinement import UNCONFINED, Confinement
 from referee.bots.manifest import Bot
 from referee.bots.process import BotProcess, NoStart, no_cpu_time
@@ -87,10 +88,9 @@ class Player:
         "restless",
         "session",
         "since_ns",
+        "stall_count",
         "stalled_ns",
-        "stalls",
         "starts",
-        "thought_ns",
         "turns",
     )
 
@@ -125,10 +125,7 @@ class Player:
         """No open turn is late before this much time; the exact limit may be longer."""
         self.stalled_ns = 0
         """How long the host stood still since the bot was asked."""
-        self.stalls = 0
-        """Turns of it that were called off since the host stood still."""
-        self.thought_ns = 0
-        """What all its answered turns took."""
+        self.stall_count = StallCount()
         self.fresh = True
         """Whether the process has not answered a turn yet."""
         self.blamed = False

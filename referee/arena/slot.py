@@ -30,7 +30,7 @@ from referee.arena.games import Games
 from referee.arena.player import Player, Upkeep
 from referee.arena.process_cache import ProcessCache
 from referee.arena.restart import Restart
-from referee.arena.stall import SLICE_MS, TOLERANCE_MS, StallWatch
+from referee.arena.stall import SLICE_MS, TOLERANCE_MS, StallCount, StallWatch
 from referee.arena.switchboard import Switchboard
 from referee.bots.confinement import UNCONFINED, Confinement
 from referee.bots.manifest import Bot
@@ -68,6 +68,8 @@ class House(Struct, frozen=True, kw_only=True):
     confinement: Confinement = UNCONFINED
     restart: Restart | None = None
     cache: ProcessCache | None = None
+    stall_counts: tuple[StallCount, StallCount] | None = None
+    """Of these two bots in earlier chunks."""
 
 
 class Slot:
@@ -93,6 +95,9 @@ class Slot:
             terms=(setting.variant, setting.clock),
         )
         self.players = (Player(0, bots[0], upkeep), Player(1, bots[1], upkeep))
+        if house.stall_counts is not None:
+            for player, count in zip(self.players, house.stall_counts, strict=True):
+                player.stall_count = count
         self.games = Games(self.players, setting)
         self._house = house
         self._parallel = house.think == "parallel"
@@ -214,7 +219,7 @@ class Slot:
         if not self._parallel:
             self._listen(player)
         if player.link is not None and player.answered_ns > asked_ns:
-            player.thought_ns += player.answered_ns - asked_ns
+            player.stall_count.thought_ns += player.answered_ns - asked_ns
         if self._freeze:
             player.rest(counted=self.games.alone)
 

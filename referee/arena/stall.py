@@ -20,6 +20,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from referee.arena.other_core import OtherCore
+from referee.bots.manifest import Bot
 from referee.clock import NS_PER_MS
 
 SLICE_MS = 50
@@ -28,6 +29,47 @@ TOLERANCE_NS = TOLERANCE_MS * NS_PER_MS
 LATE_NS = SLICE_MS * NS_PER_MS + TOLERANCE_NS
 FEW = 8
 """Fewer stalls than this tell nothing of a bot, nor does their lack of its opponent."""
+
+
+MOST_PAIRS = 10_000
+
+_Pair = tuple[tuple[str, str], tuple[str, str]]
+"""Names and hashes of two bots."""
+
+
+class StallCount:
+    """What is known of a bot against one opponent."""
+
+    __slots__ = ("stalls", "thought_ns")
+
+    def __init__(self) -> None:
+        self.stalls = 0
+        """Its turns that were called off since the host stood still."""
+        self.thought_ns = 0
+        """What all its answered turns took."""
+
+
+class StallHistory:
+    """The counts of pairs of bots from chunk to chunk: one chunk is too short to tell. Only those
+    with a stall are remembered, and the latest of them."""
+
+    def __init__(self) -> None:
+        self._counts: dict[_Pair, tuple[StallCount, StallCount]] = {}
+
+    def take(self, bots: tuple[Bot, Bot]) -> tuple[StallCount, StallCount]:
+        """So far; to be added to, and then to be kept."""
+        return self._counts.pop(_pair(bots), None) or (StallCount(), StallCount())
+
+    def keep(self, bots: tuple[Bot, Bot], counts: tuple[StallCount, StallCount]) -> None:
+        if any(count.stalls for count in counts):
+            self._counts[_pair(bots)] = counts
+            if len(self._counts) > MOST_PAIRS:
+                del self._counts[next(iter(self._counts))]
+
+
+def _pair(bots: tuple[Bot, Bot]) -> _Pair:
+    first, second = bots
+    return (first.name, first.hash), (second.name, second.hash)
 
 
 def tells_against(stalls: int, thought_ns: int, others: int, others_thought_ns: int) -> bool:

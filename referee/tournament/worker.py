@@ -25,6 +25,7 @@ from referee.arena.player import FAILED_STARTS, Player, Upkeep
 from referee.arena.process_cache import DESCRIPTORS, ProcessCache
 from referee.arena.restart import is_stateless
 from referee.arena.slot import House, Slot
+from referee.arena.stall import StallHistory
 from referee.bots.descriptors import raise_descriptor_limit
 from referee.bots.fork_server import SERVER
 from referee.rules.registry import build_variant, is_path
@@ -131,6 +132,7 @@ def main() -> None:
 def _work(orders: OrderQueue, wire: Wire, cache: ProcessCache) -> None:
     """One order after the other. Raises BrokenPipeError where nobody hears the reports."""
     core: PinnedCore | None = None
+    history = StallHistory()
     while True:
         order = orders.get(cache)
         if order is None:
@@ -144,7 +146,7 @@ def _work(orders: OrderQueue, wire: Wire, cache: ProcessCache) -> None:
             if isinstance(order, Call):
                 wire.send(call(order, cache, core))
             else:
-                play(order, wire, core, cache)
+                play(order, wire, core, cache, history)
         except (Exception, SystemExit) as error:  # a variant's script may call exit()
             wire.flush()
             wire.send(Failed(f"{type(error).__name__}: {error}"))
@@ -169,19 +171,23 @@ def _hear(orders: OrderQueue, wire: Wire) -> None:
     os._exit(0)
 
 
-def play(chunk: Chunk, wire: Wire, core: PinnedCore | None, cache: ProcessCache) -> None:
+def play(
+    chunk: Chunk, wire: Wire, core: PinnedCore | None, cache: ProcessCache, history: StallHistory
+) -> None:
     """Play a chunk and report its games as they end, and then its end."""
     manner = chunk.manner
     variant = _variant(chunk)
-    names = (chunk.first.bot.name, chunk.second.bot.name)
+    bots = (chunk.first.bot, chunk.second.bot)
+    names = (bots[0].name, bots[1].name)
     setting = Setting(
         variant=variant,
         clock=manner.clock,
         players=chunk.called or names,
-        bots=(bot_info(chunk.first.bot), bot_info(chunk.second.bot)),
+        bots=(bot_info(bots[0]), bot_info(bots[1])),
         tournament=manner.tournament,
         level=manner.confinement.level,
     )
+    stall_counts = history.take(bots)
     logs = manner.logs and manner.logs / variant.name / f"{names[0]} - {names[1]}"
     house = House(
         startup_ms=manner.startup_ms,
@@ -195,9 +201,10 @@ def play(chunk: Chunk, wire: Wire, core: PinnedCore | None, cache: ProcessCache)
         restart=manner.restart,
         # No process plays both games of a pair whose chance is hidden, whatever it says of itself.
         cache=None if variant.hidden_chance and not chunk.own_chance else cache,
+        stall_counts=stall_counts,
     )
     onlooker = _onlooker(chunk.id, setting, wire) if manner.told else None
-    slot = Slot((chunk.first.bot, chunk.second.bot), setting, house, onlooker=onlooker)
+    slot = Slot(bots, setting, house, onlooker=onlooker)
     for player, contestant in zip(slot.players, (chunk.first, chunk.second), strict=True):
         cache.number(contestant.bot, contestant.id)
         if contestant.out:
@@ -241,6 +248,7 @@ def play(chunk: Chunk, wire: Wire, core: PinnedCore | None, cache: ProcessCache)
         wire.flush(last=done)
     finally:
         slot.close()
+        history.keep(bots, stall_counts)
         wire.flush()
         wire.batches = None
 

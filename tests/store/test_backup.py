@@ -223,6 +223,13 @@ def _member(name: str, type: bytes = tarfile.REGTYPE, to: str = "", mode: int = 
         return packed.getvalue()[: tar.offset]
 
 
+def _header(type: bytes, content: bytes) -> bytes:
+    """One that is about the next member."""
+    member = tarfile.TarInfo("x")
+    member.type, member.size = type, len(content)
+    return member.tobuf(tarfile.USTAR_FORMAT) + content + bytes(-len(content) % tarfile.BLOCKSIZE)
+
+
 def _backup(path: Path, *before: bytes) -> Path:
     """A backup, with other members at its head."""
     with House.open(path / "data") as house:
@@ -263,6 +270,7 @@ HOSTILE: dict[str, tuple[list[bytes], str]] = {
     "below a file": ([_member("file"), _member("file/inner")], BELOW),
     "a name that no file has": ([_member("a\0b\xe9")], "no name of"),
     "one more file": ([_member("bots/1/more")], "is damaged: bots/1/more in it"),
+    "digits in a header": ([_header(tarfile.XHDTYPE, b"1" * 60_000)] * 50, "number without end"),
     "headers upon headers": ([_member("x" * 200, LONG)] * 3000, "is no backup"),
     "another list": ([_member("SHA256SUMS")], f"'SHA256SUMS' {TWICE}"),
 }

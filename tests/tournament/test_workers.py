@@ -14,6 +14,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec import structs
 
 from referee.arena.player import Player, Upkeep
 from referee.arena.process_cache import ProcessCache
@@ -38,7 +39,7 @@ from referee.tournament.chunk import (
 )
 from referee.tournament.crew import LostWorker
 from referee.tournament.workers import Workers
-from tests.arena.playing import MARK, all_gone
+from tests.arena.playing import MARK, all_gone, bot
 from tests.waiting import PATIENCE_S, wait_for
 
 MANNER = Manner(
@@ -125,9 +126,9 @@ def test_a_chunk_is_played(workers: Workers) -> None:
     )
     counted: Counter[tuple[int, int]] = Counter()
     for report in said:
-        for pairing, bot, moves in report.times if isinstance(report, Batch) else ():
+        for pairing, id, moves in report.times if isinstance(report, Batch) else ():
             assert pairing == 3
-            counted.update({(bot, bucket): times for bucket, times in moves.items()})
+            counted.update({(id, bucket): times for bucket, times in moves.items()})
     assert counted == spent
     assert all(
         (a.digest == b.digest) == (played[a.number].moves == played[b.number].moves)
@@ -165,6 +166,31 @@ def test_hidden_luck_is_played_in_legs(workers: Workers) -> None:
     first_leg = max(played[n].started for n in (1, 3, 5))
     second_leg = min(played[n].started for n in (2, 4, 6))
     assert first_leg <= second_leg
+
+
+def test_stalls_are_counted_from_chunk_to_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bot that stops the referee whenever it is late is excused for a while, and then not."""
+    monkeypatch.setenv(MARK, mark := uuid.uuid4().hex)
+    bad, good = bot("stopping", mark), bot("slow", 0.2, 0.2, name="good")
+    manner = structs.replace(MANNER, clock=Clock(move_ms=500), warm_up_ms=0)
+    endings: list[str] = []
+    crew = Workers(1)
+    try:
+        (worker,) = crew.idle()
+        for number in range(1, 20):
+            order = structs.replace(chunk(1), numbers=((number, number),), manner=manner)
+            worker.give(
+                structs.replace(order, first=Contestant(1, bad), second=Contestant(2, good))
+            )
+            (record,) = records(reports(crew)).values()
+            endings.append(record.ending)
+            if bad.name in [record.players[seat] for seat in record.at_fault]:
+                break
+    finally:
+        crew.close()
+    assert endings[0] == "host_stall"
+    assert endings[-1] == "timeout"
+    all_gone(mark)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,9 @@ owner, no time, no bit beyond "may be run".
 from __future__ import annotations
 
 import os
+import re
 import tarfile
+from collections.abc import Iterator
 from typing import IO, NamedTuple, cast
 
 from .open_folder import OpenFolder
@@ -15,6 +17,9 @@ from .tree import BadArchive, Kind, Tree, shown
 
 PIECE = 64 * 1024
 OUT_OF_IT = "out of the folder, or through too many other links"
+_ENDLESS_NUMBER = re.compile(rb"[0-9]{300}")
+"""No size, time or name has so many digits. Some Pythons look through digits in a header in a time
+that grows with the square of their number."""
 
 
 class Most(NamedTuple):
@@ -65,15 +70,10 @@ class Judged:
             folder.make_link(name, target)
 
     def _read(self, file: IO[bytes], most_members: int) -> None:
-        with tarfile.open(fileobj=cast(IO[bytes], _Sips(file)), mode="r:") as archive:
-            members = 0
-            while (member := archive.next()) is not None:
-                # It keeps all headers in memory, and a header may be long.
-                archive.members.clear()  # type: ignore[attr-defined]  # typeshed has none
-                members += 1
-                if members > most_members:
-                    raise BadArchive(f"it has more than {most_members} files")
-                self._take(member)
+        for number, member in enumerate(members(file)):
+            if number == most_members:
+                raise BadArchive(f"it has more than {most_members} files")
+            self._take(member)
 
     def _take(self, member: tarfile.TarInfo) -> None:
         if member.isdir():
@@ -94,8 +94,31 @@ class Judged:
             raise BadArchive(f"{shown(member.name)} is no plain file, folder or link")
 
 
-class _Sips:
-    """A file of which nobody takes much at once: a header may claim any length."""
+def members(file: IO[bytes]) -> Iterator[tarfile.TarInfo]:
+    """What is in an archive, one after the other. Nothing of a file's content is read.
+
+    Raises BadArchive, and whatever a crafted header makes of the reader.
+    """
+    with tarfile.open(fileobj=cast(IO[bytes], _Headers(file)), mode="r:") as archive:
+        while (member := archive.next()) is not None:
+            # It keeps all headers in memory, and a header may be long.
+            archive.members.clear()  # type: ignore[attr-defined]  # typeshed has none
+            yield member
+
+
+def content(archive: int, name: str, start: int, size: int) -> Iterator[bytes]:
+    """The content of a file in an archive, piece by piece. Raises BadArchive where it ends."""
+    at, end = start, start + size
+    while at < end:
+        piece = os.pread(archive, min(PIECE, end - at), at)
+        if not piece:
+            raise BadArchive(f"it is cut off in {shown(name)}")
+        yield piece
+        at += len(piece)
+
+
+class _Headers:
+    """The file of an archive of which headers are read: a header may claim any length."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -104,16 +127,13 @@ class _Sips:
     def read(self, size: int = -1) -> bytes:
         if not 0 <= size <= PIECE:
             raise BadArchive("a header in it is too long")
-        return self._file.read(size)
+        header = self._file.read(size)
+        if _ENDLESS_NUMBER.search(header):
+            raise BadArchive("a header in it has a number without end")
+        return header
 
 
 def _write(archive: int, file: _File, to: int) -> None:
     with os.fdopen(to, "wb") as out:
-        at, end = file.start, file.start + file.size
-        while at < end:
-            piece = os.pread(archive, min(PIECE, end - at), at)
-            if not piece:
-                raise BadArchive(f"it is cut off in {shown(file.name)}")
-            out.write(piece)
-            at += len(piece)
+        out.writelines(content(archive, file.name, file.start, file.size))
         os.fchmod(to, 0o755 if file.runs else 0o644)

@@ -9,8 +9,10 @@ import shutil
 import sys
 import tarfile
 from pathlib import Path
+from typing import IO, NamedTuple
 
 from referee.bots.unpacking.open_folder import open_folder
+from referee.bots.unpacking.tar import content, members
 from referee.bots.unpacking.tree import BadArchive, Kind, Tree, shown
 from referee.store import connect
 from referee.store.database import Store
@@ -23,10 +25,13 @@ from referee.store.house.tournaments import FOLDER as TOURNAMENTS
 from referee.store.leftovers import part_of
 from referee.store.postgres.address import ADDRESS
 
-PIECE = 1024 * 1024
 _BESIDE = ("-journal", "-wal", "-shm")
 MOST_LEVELS = 200
 """Of folders within one another: those of a bot, and what they lie in."""
+
+
+_CRAFTED = (EOFError, ValueError, OverflowError, RecursionError)
+"""What a crafted header makes of the reader."""
 
 
 def restore(path: Path, data: Path) -> dict[str, int]:
@@ -42,13 +47,13 @@ def restore(path: Path, data: Path) -> dict[str, int]:
         data.parent.mkdir(parents=True, exist_ok=True)
         new.mkdir(mode=0o700)
         try:
-            with tarfile.open(path, "r:") as tar:
-                unpacked = _Unpacked(tar, new.absolute())
+            with path.open("rb") as file:
+                unpacked = _Unpacked(file, new.absolute())
             _check_sums(path, unpacked)
             _must_be_plain(new)
         except BadArchive as bad:
             raise HouseMistake(f"{path} is no backup: {bad}") from None
-        except (tarfile.TarError, EOFError, ValueError, OverflowError, RecursionError) as error:
+        except (tarfile.TarError, *_CRAFTED) as error:
             raise HouseMistake(f"{path} is no backup, or is cut off: {error}") from None
         found = _opened(new)
         with contextlib.suppress(FileNotFoundError):
@@ -63,6 +68,16 @@ def restore(path: Path, data: Path) -> dict[str, int]:
     return found
 
 
+class _File(NamedTuple):
+    """A file of a backup."""
+
+    start: int
+    """Where its content is in the backup."""
+    size: int
+    mode: int
+    mtime: float
+
+
 class _Unpacked:
     """The files, folders and links of a backup, in a new folder.
 
@@ -70,13 +85,13 @@ class _Unpacked:
     before anything is made. A link that leads out of the folder is left out.
     """
 
-    def __init__(self, tar: tarfile.TarFile, folder: Path) -> None:
+    def __init__(self, backup: IO[bytes], folder: Path) -> None:
         self.folder = folder
         self.sums: dict[str, str] = {}
         """The hash of every file, by its name in the backup."""
         self._tree = Tree(sys.maxsize, MOST_LEVELS)
-        self._files: dict[str, tarfile.TarInfo] = {}
-        for member in tar:
+        self._files: dict[str, _File] = {}
+        for member in members(backup):
             self._take(member)
         links = {
             name: target
@@ -86,8 +101,8 @@ class _Unpacked:
         with open_folder(folder) as top:
             for name in self._tree.folders:
                 top.make_folder(name)
-            for name, member in self._files.items():
-                self.sums[name] = _write_file(tar, member, top.make_file(name))
+            for name, file in self._files.items():
+                self.sums[name] = _write_file(backup.fileno(), name, file, top.make_file(name))
             for name, target in links.items():
                 top.make_link(name, target)
 
@@ -96,24 +111,23 @@ class _Unpacked:
             self._tree.add(member.name, Kind.FOLDER)
         elif member.issym():
             self._tree.add(member.name, Kind.LINK, member.linkname)
-        elif member.isreg() and not member.issparse():
-            self._files[self._tree.add(member.name, Kind.FILE)] = member
+        elif member.isreg() and not member.issparse() and member.size >= 0:
+            file = _File(member.offset_data, member.size, member.mode, member.mtime)
+            self._files[self._tree.add(member.name, Kind.FILE)] = file
         else:
             raise BadArchive(f"{shown(member.name)} in it is no plain file, folder or link")
 
 
-def _write_file(tar: tarfile.TarFile, member: tarfile.TarInfo, to: int) -> str:
+def _write_file(backup: int, name: str, file: _File, to: int) -> str:
     """Its hash. Only its owner may write to the file, and it runs as whoever starts it."""
     digest = hashlib.sha256()
-    with os.fdopen(to, "wb") as file:
-        content = tar.extractfile(member)
-        assert content is not None, f"{member.name} is a plain file"
-        while piece := content.read(PIECE):
+    with os.fdopen(to, "wb") as out:
+        for piece in content(backup, name, file.start, file.size):
             digest.update(piece)
-            file.write(piece)
-        file.flush()
-        os.fchmod(to, (member.mode & 0o755) | 0o600)
-        os.utime(to, (member.mtime, member.mtime))
+            out.write(piece)
+        out.flush()
+        os.fchmod(to, (file.mode & 0o755) | 0o600)
+        os.utime(to, (file.mtime, file.mtime))
     return digest.hexdigest()
 
 
