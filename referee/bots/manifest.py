@@ -172,6 +172,8 @@ def find_bot(text: str) -> Bot:
         return read_bot(samples[text])
     if _there(folder.is_dir):
         raise BadBot(f"{text}: the folder has no {MANIFEST}")
+    if "/" in text and not _there(folder.exists):
+        raise BadBot(f"{text}: there is no such folder; a bot is a folder with {MANIFEST}")
     near = get_close_matches(text, samples, n=1)
     hint = f"did you mean {near[0]}? " if near else ""
     if _there(folder.is_file):

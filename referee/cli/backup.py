@@ -69,6 +69,8 @@ def backup_command(
         return
     console.out.print(console.printable(made.path))
     _tell_seasons(made.seasons)
+    for name in made.lost:
+        console.err.print(f"season {console.printable(name)}: its games are gone, not in it")
     if made.keys:
         console.err.print("The daemon's secret key is in it: keep it as you keep the data folder")
 

@@ -14,6 +14,7 @@ from referee.cli.store import must_be_records
 from referee.record import BadRecord, Record, lines_of, read_records
 from referee.replaying import Mismatch, replay
 from referee.reports.archive.reading import is_archive, lines_of_archive, unpacked_lines
+from referee.rules.numbers import amount
 from referee.rules.registry import BadVariant
 from referee.verifying import verify
 
@@ -137,8 +138,9 @@ def verify_command(
         more = len(report.mismatches) - SHOWN_MISMATCHES
         if more > 0:
             console.out.print(f"… and {more} more")
+        mismatches = amount(len(report.mismatches), "mismatch", "mismatches")
         console.out.print(
-            f"{report.records} records, {len(report.mismatches)} mismatches "
+            f"{amount(report.records, 'record')}, {mismatches} "
             f"({report.judged} judged again, {report.attested} attested by the referee)"
         )
     if report.mismatches:

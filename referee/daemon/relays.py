@@ -14,6 +14,7 @@ from pathlib import Path
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from referee.bots.confinement import Confinement
 from referee.bots.manifest import Bot
@@ -122,7 +123,8 @@ class Relays:
                 server_key=opened.public,
                 token=relay.token,
                 keys=relay.keys,
-                confinement=manner.confinement,
+                # Nothing on this side of the hall stops a bot between its turns.
+                confinement=replace(manner.confinement, freeze=False),
                 startup_ms=manner.startup_ms,
                 log=None if logs is None else str(logs),
             )

@@ -22,6 +22,6 @@ def listed(numbers: Numbers) -> str:
     return "[" + ", ".join(map(str, numbers)) + "]"
 
 
-def amount(count: int, thing: str) -> str:
-    """`1 point`, `2 points`."""
-    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
+def amount(count: int, thing: str, things: str = "") -> str:
+    """`1 point`, `2 points`; `things` is the plural where it is another."""
+    return f"{count} {thing}" if count == 1 else f"{count} {things or f'{thing}s'}"

@@ -15,11 +15,17 @@ from msgspec.structs import replace
 
 from referee.store.database import Store
 from referee.store.rows import BotRow, PairingRow
+from referee.tournament.mistakes import BadSpec
 from referee.tournament.spec import SALT_DIGITS, Spec
 
 
 def chance_values(spec: Spec) -> dict[str, str]:
-    """The seed and the salt of a spec, or new ones, as the store of a tournament keeps them."""
+    """The seed and the salt of a spec, or new ones, as the store of a tournament keeps them.
+
+    Raises BadSpec for a salt alone: it deals the same games with the same seed only.
+    """
+    if spec.salt and not spec.seed:
+        raise BadSpec("a salt repeats games together with their seed, which is missing", ("seed",))
     return {
         "seed": spec.seed or secrets.token_hex(8),
         "salt": spec.salt or secrets.token_hex(SALT_DIGITS // 2),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import socket
 from pathlib import Path
@@ -67,6 +68,8 @@ def test_a_season_whose_games_are_gone_does_not_begin_anew(tmp_path: Path) -> No
     assert not (tmp_path / "it.tar").exists()
     assert referee(tmp_path, "season", "close", "--data", data).status == 0
     assert referee(tmp_path, "season", "start", "--data", data).status == 0
+    done = referee(tmp_path, *backup, "--json")
+    assert (done.status, json.loads(done.out)["lost"]) == (0, ["1"])
     with serving(data, *QUIET) as daemon:
         wait_for(lambda: "games of a closed season are gone" in daemon.said, daemon.said)
         wait_for((data / "seasons" / "2" / "tournament.db").exists, f"a season; {daemon.said}")

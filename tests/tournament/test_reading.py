@@ -224,7 +224,7 @@ def test_a_mark_at_the_beginning_and_windows_line_ends(folder: Path) -> None:
         ('variant="duel"\nbots=["random", "random"]', 'line 2: bots has "random" twice'),
         ('variant="duel"\nbots=["x=", "random"]', "line 2: x=: … command"),
         ('variant="duel"\nbots=["sub/nothing"]', "line 2: sub/nothing: … bot.toml"),
-        ('variant="duel"\nbots=["./no"]', "line 2: no bot 'no'"),
+        ('variant="duel"\nbots=["./no"]', "line 2: no: … bot.toml"),
         ('variant="duel"\nbots=["\\u0000"]', "line 2: no bot '\\x00'"),
         (
             'variant="duel"\n[limits]\nmemory = true',

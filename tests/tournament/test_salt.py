@@ -14,6 +14,7 @@ from referee.record import Record
 from referee.reports.standings import read_standings
 from referee.store.database import Store
 from referee.tournament.begin import play_tournament, resume_tournament
+from referee.tournament.mistakes import BadSpec
 from referee.tournament.salt import chance_root
 from referee.tournament.spec import Spec
 from tests.arena.playing import ROOT, command
@@ -61,6 +62,13 @@ def test_seed_and_salt_deal_the_same_games(tmp_path: Path) -> None:
     assert dealt(tmp_path / "one") != dealt(tmp_path / "other")
     play_tournament(replace(FRIDAY, salt=one.salt), tmp_path / "again")
     assert dealt(tmp_path / "again") == dealt(tmp_path / "one")
+
+
+def test_a_salt_goes_with_its_seed(tmp_path: Path) -> None:
+    with pytest.raises(BadSpec) as bad:
+        play_tournament(replace(FRIDAY, seed=None, salt=SALT), tmp_path / "t")
+    assert bad.value.key == ("seed",)
+    assert not (tmp_path / "t").exists()
 
 
 def test_what_goes_on_keeps_its_salt(tmp_path: Path) -> None:
