@@ -69,10 +69,11 @@ class KeptProcess(Struct, kw_only=True, eq=False):
     memory_bytes: int = 0
 
     def is_silent(self) -> bool:
-        """Whether it has said nothing since, and has not ended."""
+        """Whether it has said and written nothing since, and has not ended. Without walls a process
+        that it has started may have gone on."""
         poll = select.poll()
         poll.register(self.link.fd, select.POLLIN)
-        return not poll.poll(0)
+        return not (poll.poll(0) or self.process.has_written())
 
 
 class LastWords(Enum):

@@ -123,7 +123,7 @@ class KeeperProcess:
     def set_aside(self, *, is_watched: bool) -> None:
         """The bot is stopped: have its log closed, and look at it no more. There is nothing to do
         for the keeper of a bot that it does not watch and that has written nothing."""
-        if is_watched or self._has_written():
+        if is_watched or self.has_written():
             self._is_asked = True
             self._send(ASIDE)
 
@@ -145,7 +145,7 @@ class KeeperProcess:
         if is_watched:
             self._send(UP)
 
-    def _has_written(self) -> bool:
+    def has_written(self) -> bool:
         """Whether the bot has written anything since it was taken up. What was not read yet comes
         first: the keeper says that there is something before it reads that."""
         unread = fcntl.ioctl(self._words, termios.FIONREAD, NOTHING)

@@ -204,6 +204,10 @@ class BotProcess:
         self._keeper.set_aside(is_watched=self._walled)
         return not self._ran_on
 
+    def has_written(self) -> bool:
+        """Whether anything was written to its stderr since it was set aside or taken up."""
+        return self._keeper.has_written()
+
     def may_be_taken_up(self) -> bool:
         """Wait until the log of a bot that was set aside is closed. Whether the bot had used little
         of what its limits give to the life of a process."""

@@ -113,6 +113,18 @@ def test_a_keeper_sleeps_through_a_pairing_in_which_nothing_is_written(tmp_path:
     cache.close()
 
 
+def test_what_is_written_for_a_stopped_bot_reaches_no_other_pairing(tmp_path: Path) -> None:
+    """Without walls a process that it has started may go on."""
+    bot, cache = stateless("ann", tmp_path), ProcessCache()
+    pid = kept_pid(bot, cache, tmp_path / "first")
+    cache.settle()
+    Path(f"/proc/{pid}/fd/2").write_bytes(b"a helper\n")
+    assert kept_pid(bot, cache, tmp_path / "second") != pid
+    cache.close()
+    logs = {at: (tmp_path / at / "ann.stderr.txt").read_text() for at in ("first", "second")}
+    assert ["a helper" in text for text in logs.values()] == [True, False]
+
+
 def test_a_bot_shows_its_pace_anew_where_the_terms_are_others(tmp_path: Path) -> None:
     bot, cache = stateless("ann", tmp_path), ProcessCache()
     found = []
