@@ -141,9 +141,8 @@ class Faults:
         return True
 
     def _stalls_itself(self, player: Player) -> bool:
-        """The host stood still in one more turn of this player. Does that happen to it alone?"""
+        """The host stood still in a turn of this player. Does that happen to it alone?"""
         own, other = player.stall_count, self._players[1 - player.index].stall_count
-        own.stalls += 1
         return tells_against(own.stalls, own.thought_ns, other.stalls, other.thought_ns)
 
     def first_answer(self, player: Player, game: Game, spent_ns: int) -> None:

@@ -10,7 +10,6 @@ the longest time goes first.
 from __future__ import annotations
 
 import contextlib
-import os
 import resource
 import select
 import time
@@ -21,7 +20,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from referee.arena.core import allowed_cores
+from referee.arena.core import allowed_cores, own_cores
 from referee.arena.pace import Pace
 from referee.arena.reaching import Patience
 from referee.bots.confinement import Confinement
@@ -224,7 +223,7 @@ def most_processes() -> int:
 def usual_budget() -> int:
     """A worker's share of half of the memory that is free now, with a worker on each core."""
     free = min([_available_bytes(), *_limits_bytes()])
-    return free // 2 // (os.cpu_count() or 1)
+    return free // 2 // own_cores()
 
 
 def _available_bytes() -> int:

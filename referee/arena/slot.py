@@ -69,7 +69,7 @@ class House(Struct, frozen=True, kw_only=True):
     restart: Restart | None = None
     cache: ProcessCache | None = None
     stall_counts: tuple[StallCount, StallCount] | None = None
-    """Of these two bots in earlier chunks."""
+    """Of these two bots so far, to be added to."""
 
 
 class Slot:
@@ -424,6 +424,7 @@ class Slot:
         for player in self.players:
             if player.turns:
                 player.stalled_ns += stalled_ns
+                player.stall_count.stalls += stalled_ns > 0
 
     # What seldom happens.
 

@@ -32,6 +32,7 @@ FEW = 8
 
 
 MOST_PAIRS = 10_000
+"""Pairs of bots that are remembered."""
 
 _Pair = tuple[tuple[str, str], tuple[str, str]]
 """Names and hashes of two bots."""
@@ -44,7 +45,8 @@ class StallCount:
 
     def __init__(self) -> None:
         self.stalls = 0
-        """Its turns that were called off since the host stood still."""
+        """How often the host stood still while it was to move, whether or not that made it late: a
+        bot that needs most of its time is late by stalls that another one does not feel."""
         self.thought_ns = 0
         """What all its answered turns took."""
 

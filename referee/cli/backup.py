@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from msgspec.structs import asdict
 
 from referee.cli import console
 from referee.cli.house import opened
 from referee.cli.options import DATA, AsJson, Data
 from referee.rules.numbers import amount
 from referee.store.house.copying import back_up
-from referee.store.house.missing import must_have_its_games
+from referee.store.house.missing import must_have_its_games, seasons_without_games
 from referee.store.house.restoring import restore
 
 
@@ -63,14 +64,16 @@ def backup_command(
         season = house.seasons.latest()
         if season is not None:
             must_have_its_games(house, season)
+        lost = seasons_without_games(house)
         made = back_up(house, to, keys=not no_keys, tell=_progress)
     if json:
-        console.print_json(made)
+        console.print_json({**asdict(made), "lost": lost})
         return
     console.out.print(console.printable(made.path))
     _tell_seasons(made.seasons)
-    for name in made.lost:
-        console.err.print(f"season {console.printable(name)}: its games are gone, not in it")
+    for name in lost:
+        told = "its games are gone, and only its tables are in the backup"
+        console.err.print(f"season {console.printable(name)}: {told}")
     if made.keys:
         console.err.print("The daemon's secret key is in it: keep it as you keep the data folder")
 

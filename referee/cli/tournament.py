@@ -154,8 +154,8 @@ def tournament_command(
     salt: Annotated[
         str | None,
         typer.Option(
-            help="The salt that a tournament showed at its end: with its --seed it deals the same "
-            "games. Drawn anew if left out."
+            help="The salt that a tournament showed at its end: with its --seed, which it needs, "
+            "it deals the same games. Drawn anew if left out."
         ),
     ] = None,
     jobs: Annotated[

@@ -33,7 +33,8 @@ REFUSED_AT_THE_DOOR: dict[int, str] = {
 ENDED_BY_PEER = (errno.EPIPE, errno.ECONNRESET)
 REFUSING_ENDS = 3
 """A referee that does not take a bot may end the connection without a word, and so does one that is
-killed. The killed one is not there for the next attempt; the other one ends that too."""
+killed. The killed one is not there for the next attempt; the other one ends that too. A proxy may
+stand for one that is not there: who has been taken once waits."""
 
 
 class BadDestination(Mistake):
@@ -122,7 +123,7 @@ class Remote:
                 self.turned_away = REFUSED_AT_THE_DOOR[event]
             elif event == zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL:
                 self._ends += happened["value"] in ENDED_BY_PEER
-                if self._ends == REFUSING_ENDS:
+                if self._ends == REFUSING_ENDS and not self.shook_hands:
                     self.turned_away = "handshake"
             elif event == zmq.EVENT_DISCONNECTED:
                 self.down = "the connection ended"

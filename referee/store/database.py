@@ -45,6 +45,7 @@ from referee.store.rows import (
     game_id,
 )
 from referee.store.sums import Sums
+from referee.store.tally import Played
 from referee.store.trouble import BadStore, StoreFull, damaged
 
 __all__ = ["BadStore", "Store", "StoreFull"]
@@ -194,12 +195,20 @@ class Store(Contents):
         these games; None: they are read from the records, which takes longer.
         """
         rows, told = list(games), list(faults)
-        try:
-            return self._add(rows, told, times_of(rows) if times is None else times)
-        except self._database.IntegrityError:
-            # Hardly ever. If it is not for a repeat, the error comes again and is a bug.
-            new = self._not_there(rows)
-            return self._add(new, told, times_of(new))
+        with self._whole_or_nothing():
+            try:
+                played, theirs = self._insert(rows, told)
+            except self._database.IntegrityError:
+                # Hardly ever. If it is not for a repeat, the error comes again and is a bug.
+                rows, times = self._not_there(rows), None
+                played, theirs = self._insert(rows, told)
+            self._sums.add(
+                played, theirs, times_of(rows) if times is None else times, self._pairings
+            )
+            if self._waiting.add(rows):
+                with self._addition():
+                    self._waiting.write_some(self._database, self._rows, self._pairings)
+        return len(rows)
 
     def add_ruling(self, ruling: RulingRow) -> None:
         """Decide on a game that is there; an earlier ruling on it is replaced."""
@@ -227,37 +236,27 @@ class Store(Contents):
     def commit(self) -> None:
         """Make all that was added safe. Raises StoreFull where the disk does not take it."""
         self._must_write()
-        self._sum_up()
-        self._write_records()
-        if self._database.in_transaction:
-            with self._explained():
-                self._database.commit()
+        with self._whole_or_nothing():
+            self._sum_up()
+            self._write_records()
+            if self._database.in_transaction:
+                with self._explained():
+                    self._database.commit()
 
-    def _add(self, games: list[GameRow], faults: list[FaultRow], times: Iterable[TimesRow]) -> int:
-        """Add games none of which is there, their times, and those of the faults that are
-        theirs."""
-        added = False
-        try:
-            with self._addition():
-                self._must_be_paired(games)
-                played = [game[:9] for game in games]
-                self._database.insert("game", played)
-                theirs: list[FaultRow] = []
-                if faults:
-                    new = {game[:2] for game in games}
-                    theirs = [row for row in faults if row[:2] in new]
-                    self._database.insert("fault", theirs)
-            added = True
-            self._sums.add(played, theirs, times, self._pairings)
-            if self._waiting.add(games):
-                with self._addition():
-                    self._waiting.write_some(self._database, self._rows, self._pairings)
-        except BaseException as error:
-            if added or not isinstance(error, Exception):
-                # A signal at any line: games without their records must not be committed.
-                self._roll_back()
-            raise
-        return len(games)
+    def _insert(
+        self, games: list[GameRow], faults: list[FaultRow]
+    ) -> tuple[list[Played], list[FaultRow]]:
+        """Insert games none of which is there, and those of the faults that are theirs."""
+        with self._addition():
+            self._must_be_paired(games)
+            played = [game[:9] for game in games]
+            self._database.insert("game", played)
+            theirs: list[FaultRow] = []
+            if faults:
+                new = {game[:2] for game in games}
+                theirs = [row for row in faults if row[:2] in new]
+                self._database.insert("fault", theirs)
+        return played, theirs
 
     def _not_there(self, games: list[GameRow]) -> list[GameRow]:
         """Those that the database does not hold, the first of each number."""
@@ -292,6 +291,18 @@ class Store(Contents):
                 self._waiting.write(self._database, self._rows, self._pairings)
 
     # How errors leave.
+
+    @contextmanager
+    def _whole_or_nothing(self) -> Iterator[None]:
+        """Games are in the transaction before their sums and records are, which wait in memory. A
+        signal may come at any line between. Then nothing stays of what was not committed, and
+        whoever was interrupted ends: what he has counted himself is not put right."""
+        try:
+            yield
+        except BaseException as error:
+            if not isinstance(error, Exception):
+                self._roll_back()
+            raise
 
     @contextmanager
     def _addition(self) -> Iterator[None]:

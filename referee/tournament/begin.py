@@ -127,6 +127,7 @@ def play_tournament(
     address = None if store is None else read_address(store)
     if address is not None:
         must_be_free(folder, address)
+    chance = chance_values(spec)
     lineup = line_up(spec)
     lineup = with_level_settled(lineup, ground)
     ready, left_out = ground.ready_or_left_out(lineup.spec, lineup.entries, listener or nobody)
@@ -139,7 +140,7 @@ def play_tournament(
         "spec": msgspec.json.encode(lineup.spec).decode(),
         "players": msgspec.json.encode(lineup.players).decode(),
         "variants": msgspec.json.encode(variant_marks(lineup.spec)).decode(),
-        **chance_values(lineup.spec),
+        **chance,
         "level": lineup.spec.sandbox or Level.NONE,
         "processes": msgspec.json.encode(several_processes(bots, confinement)).decode(),
         "referee": __version__,

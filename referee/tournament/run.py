@@ -122,6 +122,7 @@ class Coordinator:
         if ledger.unfinished:
             # One that is extended is not finished any more: its seed and salt are not to be told.
             self._store.set_value("finished", "")
+            self._store.commit()
             with held_signals() as interruption:
                 self._store.while_silent(interruption.while_silent)
                 self._play(interruption)

@@ -25,7 +25,7 @@ def chance_values(spec: Spec) -> dict[str, str]:
     Raises BadSpec for a salt alone: it deals the same games with the same seed only.
     """
     if spec.salt and not spec.seed:
-        raise BadSpec("a salt repeats games together with their seed, which is missing", ("seed",))
+        raise BadSpec("a salt repeats games together with their seed, which is missing", ("salt",))
     return {
         "seed": spec.seed or secrets.token_hex(8),
         "salt": spec.salt or secrets.token_hex(SALT_DIGITS // 2),

@@ -62,6 +62,13 @@ class Wire:
         self._lock = threading.Lock()
         self.batches: Batches | None = None
         """Of the chunk that is being played."""
+        self.answered = 0
+        """Orders of which the last report is written, or is about to be."""
+
+    def answer(self, report: Called | Failed) -> None:
+        """The one report of an order, or its last one."""
+        self.answered += 1
+        self.send(report)
 
     def send(self, report: Report) -> None:
         with self._lock:
@@ -74,6 +81,7 @@ class Wire:
             batches = self.batches
             batch = batches.take(only_old=only_old) if batches is not None else None
             reports = [report for report in (batch, last) if report is not None]
+            self.answered += last is not None
             if reports:
                 self._write(b"".join(map(frame, reports)))
 
@@ -88,29 +96,26 @@ class OrderQueue:
 
     def __init__(self) -> None:
         self._orders: SimpleQueue[Order | None] = SimpleQueue()
-        self._waits = False
-        """Whether nothing is being done."""
+        self._given = 0
         self.finished = threading.Event()
         """Whether everything has been put away."""
 
     def put(self, order: Order) -> None:
+        self._given += 1
         self._orders.put(order)
 
     def get(self, cache: ProcessCache) -> Order | None:
         """The next order, or None where none will come. Where none comes for long, no process is
         kept."""
-        self._waits = True
         try:
-            order = self._orders.get(timeout=IDLE_S)
+            return self._orders.get(timeout=IDLE_S)
         except Empty:
             cache.close()
-            order = self._orders.get()
-        self._waits = False
-        return order
+            return self._orders.get()
 
-    def end(self) -> None:
-        """No more will come. Where nothing is being done, there is time to see the bots off."""
-        if self._waits and self._orders.empty():
+    def end(self, *, answered: int) -> None:
+        """No more will come. Where so many answers are all, there is time to see the bots off."""
+        if answered == self._given:
             self._orders.put(None)
             self.finished.wait(SEE_OFF_S)
 
@@ -144,12 +149,12 @@ def _work(orders: OrderQueue, wire: Wire, cache: ProcessCache) -> None:
                 if core is not None:
                     cache.close()  # Bots that are kept run where they were started.
             if isinstance(order, Call):
-                wire.send(call(order, cache, core))
+                wire.answer(call(order, cache, core))
             else:
                 play(order, wire, core, cache, history)
         except (Exception, SystemExit) as error:  # a variant's script may call exit()
             wire.flush()
-            wire.send(Failed(f"{type(error).__name__}: {error}"))
+            wire.answer(Failed(f"{type(error).__name__}: {error}"))
 
 
 def _hear(orders: OrderQueue, wire: Wire) -> None:
@@ -166,7 +171,7 @@ def _hear(orders: OrderQueue, wire: Wire) -> None:
                 for body in frames.feed(data):
                     orders.put(read_order(body))
             wire.flush(only_old=True)
-    orders.end()
+    orders.end(answered=wire.answered)
     SERVER.close()
     os._exit(0)
 
@@ -187,7 +192,6 @@ def play(
         tournament=manner.tournament,
         level=manner.confinement.level,
     )
-    stall_counts = history.take(bots)
     logs = manner.logs and manner.logs / variant.name / f"{names[0]} - {names[1]}"
     house = House(
         startup_ms=manner.startup_ms,
@@ -201,7 +205,7 @@ def play(
         restart=manner.restart,
         # No process plays both games of a pair whose chance is hidden, whatever it says of itself.
         cache=None if variant.hidden_chance and not chunk.own_chance else cache,
-        stall_counts=stall_counts,
+        stall_counts=(stall_counts := history.take(bots)),
     )
     onlooker = _onlooker(chunk.id, setting, wire) if manner.told else None
     slot = Slot(bots, setting, house, onlooker=onlooker)

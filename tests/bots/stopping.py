@@ -16,7 +16,7 @@ import sys
 import time
 from pathlib import Path
 
-from tests.bots.base import answer, greet, line, listen, say
+from tests.bots.base import Message, answer, line, say, serve
 
 STOPPED_S, THINKS_S = 0.6, 0.3
 TURN = 2
@@ -38,23 +38,23 @@ def worker(mark: str) -> int:
 
 
 referee = worker(sys.argv[1])
-turns = 0
-for message in listen():
-    if message["type"] == "hello":
-        greet()
-    elif message["type"] == "start":
-        turns = 0
-    elif message["type"] == "turn":
-        if turns == TURN:
-            if os.fork() == 0:
-                os.kill(referee, signal.SIGSTOP)
-                time.sleep(STOPPED_S)
-                os.kill(referee, signal.SIGCONT)
-                os._exit(0)
-            time.sleep(THINKS_S)
-        turns += 1
-        say(line(answer(message, move=message["legal"][0])))
-    elif message["type"] == "ping":
-        say(b'{"type": "pong"}\n')
-    elif message["type"] == "bye":
-        break
+turns = [0]
+
+
+def on_turn(turn: Message) -> None:
+    if turns[0] == TURN:
+        if os.fork() == 0:
+            os.kill(referee, signal.SIGSTOP)
+            time.sleep(STOPPED_S)
+            os.kill(referee, signal.SIGCONT)
+            os._exit(0)
+        time.sleep(THINKS_S)
+    turns[0] += 1
+    say(line(answer(turn)))
+
+
+def on_over(_: Message) -> None:
+    turns[0] = 0
+
+
+serve(on_turn, on_over)

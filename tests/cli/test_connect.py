@@ -212,7 +212,8 @@ def test_a_referee_that_is_killed_in_a_handshake_is_waited_for(tmp_path: Path) -
         for _ in range(REFUSING_ENDS - 1):
             with socket.create_server((address, port)) as dying:
                 dying.settimeout(PATIENCE_S)
-                dying.accept()[0].close()
+                line, _ = dying.accept()
+            line.close()
         wait(lambda: envoy.news("lost") != [])
         with hosting(TERMS, endpoint=to) as host:
             arrived(host, envoy)

@@ -15,6 +15,7 @@ from referee.match import play_match
 from referee.record import Record
 from tests.confinement.offered import LEVELS, a_bot, confined, walls
 from tests.confinement.test_builds import to_build
+from tests.hostile.pace import PACE
 
 pytestmark = walls
 STREW = """
@@ -23,14 +24,17 @@ if not hasattr(told, "done"):
     told.done = True
     for number in range({files}):
         os.close(os.open(f"{place}/{{number}}", os.O_CREAT))
-    time.sleep(0.3)
+    time.sleep({stay_s})
 return str(len(os.listdir("{place}")))
 """
 FAULT = ("crash", "the bot made more files than its limit on disk allows and was killed")
 
 
-def played(folder: Path, files: int, place: str, confinement: Confinement) -> list[Record]:
-    bot = a_bot(folder, STREW.format(files=files, place=place))
+def played(
+    folder: Path, files: int, place: str, confinement: Confinement, stay_s: float
+) -> list[Record]:
+    """With a bot that makes so many files, and then waits for its keeper's look at them."""
+    bot = a_bot(folder, STREW.format(files=files, place=place, stay_s=stay_s))
     records: list[Record] = []
     play_match(
         bot, "highest", games=1, time="60s", confinement=confinement, on_record=records.append
@@ -50,7 +54,8 @@ def played(folder: Path, files: int, place: str, confinement: Confinement) -> li
 def test_empty_files_are_bounded(
     tmp_path: Path, level: Level, files: int, place: str, limits: Limits
 ) -> None:
-    (record,) = played(tmp_path / "b", files, place, Confinement(level=level, limits=limits))
+    confinement = Confinement(level=level, limits=limits)
+    (record,) = played(tmp_path / "b", files, place, confinement, stay_s=50)
     assert record.fault is not None
     assert (record.fault.code, record.fault.detail) == FAULT
 
@@ -59,7 +64,7 @@ def test_empty_files_are_bounded(
 def test_as_many_as_could_hold_a_byte_are_nobodys_fault(
     tmp_path: Path, files: int, place: str
 ) -> None:
-    (record,) = played(tmp_path / "b", files, place, confined)
+    (record,) = played(tmp_path / "b", files, place, confined, stay_s=0.3 * PACE)
     assert record.fault is None
     assert set(record.notes.values()) == {str(files)}
 

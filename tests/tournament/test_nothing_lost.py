@@ -28,7 +28,7 @@ PLAY = [
     *("--salt", SALT),
     *("--bot", "highest", "--bot", "lowest", "--bot", "random"),
     # One game at a time, so that it lasts for seconds: games are committed once a second.
-    *("--at-once", "1"),
+    *("--at-once", "1", "--time", "60s"),
 ]
 GAMES = 500
 ALL = 6 * GAMES

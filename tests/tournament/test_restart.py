@@ -72,7 +72,7 @@ def play(
     done = referee(
         folder,
         *("tournament", "--variant", "underdog", *words, "--games", games),
-        *("--out", "t", *where, *more),
+        *("--out", "t", "--time", "60s", *where, *more),
         # Locks of its own: a worker that gets its core late, since another test had it, ends what
         # it keeps.
         TMPDIR=str(folder),
@@ -182,7 +182,10 @@ def test_a_block_is_played_by_one_process(tmp_path: Path) -> None:
             assert numbers == sorted(numbers)
 
 
-LEARNING = (*("--seed", "7", "--salt", SALT, "--sandbox", "none"), *("--block", 20))
+LEARNING = (
+    *("--seed", "7", "--salt", SALT, "--sandbox", "none"),
+    *("--block", 20, "--time", "60s"),
+)
 
 
 def test_what_bots_learn_does_not_depend_on_workers(tmp_path: Path) -> None:

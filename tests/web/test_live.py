@@ -121,9 +121,12 @@ def test_followers_hear_of_a_game_from_its_beginning_to_its_end(own: Contest) ->
         with Follower(web) as all_of_it, Follower(web, "?only=ended,standings") as ends:
             coordinator.tell("began", game=GAME, **names)
             coordinator.tell("moved", game=GAME, move_number=1, lines=["red v2 plays 5."])
-            wait_for(lambda: len(web.read("/live")["games"]) == 1, "a live game")
+            wait_for(
+                lambda: [game["moves"] for game in web.read("/live")["games"]] == [1],
+                "a live game with its move",
+            )
             (game,) = web.read("/live")["games"]
-            assert (game["game"], game["moves"], game["lines"]) == (GAME, 1, ["red v2 plays 5."])
+            assert (game["game"], game["lines"]) == (GAME, ["red v2 plays 5."])
             assert web.get("/metrics").body.count(b"referee_followers 2\n") == 1
             coordinator.tell("ended", **ended())
             coordinator.tell("standings", season="1", at="now")

@@ -30,7 +30,6 @@ from msgspec import Struct
 from referee.store import connect
 from referee.store.house import books
 from referee.store.house.house import House
-from referee.store.house.missing import has_lost_its_games
 from referee.store.house.mistakes import BadHouse, Conflict, HouseRefused
 from referee.store.house.seasons import FOLDER as SEASONS
 from referee.store.house.submissions import FOLDER as VERSIONS
@@ -61,8 +60,6 @@ class Copied(Struct, frozen=True, kw_only=True):
     path: str
     seasons: dict[str, int]
     """Games by season."""
-    lost: tuple[str, ...]
-    """Closed seasons whose games are gone: of these it has the tables alone."""
     tournaments: int
     versions: int
     """Archives of what was handed in."""
@@ -135,11 +132,6 @@ class _Copy:
                 for folder, number in games.items()
                 if folder.startswith(f"{SEASONS}/")
             },
-            lost=tuple(
-                season.name
-                for season in self._house.seasons.all()
-                if has_lost_its_games(self._house, season)
-            ),
             tournaments=sum(folder.startswith(f"{TOURNAMENTS}/") for folder in games),
             versions=len(archives),
             keys=KEY in self._sums,

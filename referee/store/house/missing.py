@@ -17,6 +17,11 @@ def has_lost_its_games(house: House, row: SeasonRow) -> Path | None:
     return path if known and not path.exists() else None
 
 
+def seasons_without_games(house: House) -> list[str]:
+    """Of these a backup has the tables alone."""
+    return [row.name for row in house.seasons.all() if has_lost_its_games(house, row)]
+
+
 def must_have_its_games(house: House, row: SeasonRow) -> None:
     """Raises BadHouse where a season that is not closed is without the games that it had."""
     lost = has_lost_its_games(house, row)
