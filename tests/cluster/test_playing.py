@@ -181,12 +181,14 @@ def test_a_host_that_stands_still_costs_no_bot_a_game(
     bots: Path, cluster: DaskCluster, tmp_path: Path
 ) -> None:
     """Clocks are the worker's: it sees by itself that it slept while a bot was to move."""
-    process = begin(tmp_path, *words(bots, "--cluster", cluster.address, "--time", "2s"))
+    # Bots are started for each pairing alone: while they are, no clock runs.
+    more = ("--time", "2s", "--block", GAMES)
+    process = begin(tmp_path, *words(bots, "--cluster", cluster.address, *more))
     some_games(tmp_path / "t")
     wait_for(lambda: len(bots_on(cluster)) == 2 or None, "the worker at work")
     referees = referees_on(cluster.processes[-1])
     assert len(referees) == 1
-    for _ in range(3):  # One may come while bots are started, on which no clock runs.
+    for _ in range(3):
         os.kill(referees[0], signal.SIGSTOP)
         time.sleep(2.5)
         os.kill(referees[0], signal.SIGCONT)
