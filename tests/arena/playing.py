@@ -129,7 +129,15 @@ def servers() -> list[int]:
 
 
 def is_keeper(pid: int) -> bool:
-    return b"keeper.py" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    return b"keeper.py" in words_of(pid)
+
+
+def words_of(pid: int) -> bytes:
+    """How a process was started; nothing of one that has ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
 
 
 def all_gone(mark: str) -> None:

@@ -122,7 +122,7 @@ def test_a_file_is_verified(folder: Path) -> None:
     assert (lie.status, lie.err) == (1, "")
     assert lie.out.splitlines() == [
         f"lying:2: game 2: winner: recorded is {1 - winner}, judged {winner}",
-        "3 records, 1 mismatches (2 judged again, 0 attested by the referee)",
+        "3 records, 1 mismatch (2 judged again, 0 attested by the referee)",
     ]
     lines = lies.out.splitlines()
     assert (lies.status, len(lines), lines[20]) == (1, 22, "… and 5 more")

@@ -215,7 +215,7 @@ MISTAKES: Mistakes = {
     "no bot": (("nobody", "random"), r"no bot 'nobody': a bot is a folder with bot\.toml, .*"),
     "nearly a bot": (("randm", "random"), r"no bot 'randm': did you mean random\? a bot is .*"),
     "a folder": ((".", "random"), r"\.: the folder has no bot\.toml"),
-    "somebody's home": (("~nobody-here/x", "random"), r"no bot '~nobody-here/x': .*"),
+    "somebody's home": (("~nobody-here/x", "random"), r"~nobody-here/x: there is no .*"),
     "no command": (("x=", "random"), r"x=: the command is missing; write \"x=python3 my_bot\.py\""),
     "an open quote": (("x=A 'b", "random"), r"x=A 'b: no closing quotation"),
     "a bad name": (("a[b=x", "random"), r"a\[b=x: a bot's name has 1 to 60 letters, .*"),

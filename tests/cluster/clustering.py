@@ -218,12 +218,7 @@ def stop(process: subprocess.Popen[bytes]) -> None:
 
 def referees_on(worker: subprocess.Popen[bytes]) -> list[int]:
     """The processes of the referee that a dask worker has started."""
-    found: list[int] = []
-    for pid in processes_of(worker.pid):
-        with contextlib.suppress(OSError):
-            if b"referee.tournament.worker" in Path(f"/proc/{pid}/cmdline").read_bytes():
-                found.append(pid)
-    return found
+    return processes_of(worker.pid, b"referee.tournament.worker")
 
 
 def bots_on(cluster: DaskCluster) -> list[str]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from referee.store.connect import FILE
 from referee.store.database import Store
 from referee.store.house import House
+from tests.arena.playing import words_of
 from tests.forking import COMMAND, MAIN, Forked
 from tests.loopback import own_address
 from tests.waiting import PATIENCE_S, wait_for
@@ -85,8 +86,10 @@ def serving(data: Path, *options: str) -> Iterator[Daemon]:
             daemon.kill()
 
 
-def processes_of(pid: int) -> list[int]:
-    """A process's children and theirs, and so on."""
+def processes_of(pid: int, words: bytes = b"") -> list[int]:
+    """A process's children and theirs, and so on; those that were started with these words."""
+    if words:
+        return [each for each in processes_of(pid) if words in words_of(each)]
     found: list[int] = []
     tasks = Path(f"/proc/{pid}/task")
     with contextlib.suppress(OSError):

@@ -44,12 +44,7 @@ def play_until(bots: list[Bot], daemon: Daemon, bot: Bot, kind: str, times: int)
 
 def relays_of(daemon: Daemon, but_for: Collection[int]) -> set[int]:
     """The processes that bring bots of the house into the hall, but for those that are known."""
-    found: set[int] = set()
-    for pid in processes_of(daemon.process.pid):
-        with contextlib.suppress(OSError):
-            if MODULE in Path(f"/proc/{pid}/cmdline").read_text():
-                found.add(pid)
-    return found.difference(but_for)
+    return set(processes_of(daemon.process.pid, MODULE.encode())).difference(but_for)
 
 
 def has_left_more_often(daemon: Daemon, than: int) -> bool:

@@ -162,7 +162,7 @@ def test_a_kill_in_the_middle_leaves_it_in_the_queue(tmp_path: Path) -> None:
 
         wait_for(lambda: state() == "building", "the build to begin")
         wait_for(
-            lambda: any(b"sleep" in _command(pid) for pid in processes_of(daemon.process.pid)),
+            lambda: processes_of(daemon.process.pid, b"sleep") != [],
             "the build to run",
         )
         below = processes_of(daemon.process.pid)
@@ -292,13 +292,6 @@ def test_a_build_does_not_get_the_cores_that_games_are_played_on(tmp_path: Path)
             told = house.versions.told(burner.id)
         assert f"Cpus_allowed_list:\t{min(os.sched_getaffinity(0))}\n" in f"{told}\n", told
         assert daemon.stop() == 0, daemon.said
-
-
-def _command(pid: int) -> bytes:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return b""
 
 
 def test_what_has_to_be_built_again_holds_nobody_up(tmp_path: Path) -> None:

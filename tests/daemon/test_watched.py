@@ -119,8 +119,4 @@ def test_nobody_waits_for_a_game_whose_worker_was_lost(tmp_path: Path) -> None:
 
 
 def workers_of(pid: int) -> list[int]:
-    return [
-        each
-        for each in processes_of(pid)
-        if b"referee.tournament.worker" in Path(f"/proc/{each}/cmdline").read_bytes()
-    ]
+    return processes_of(pid, b"referee.tournament.worker")

@@ -118,10 +118,9 @@ def test_what_is_begun_again_is_dealt_other_cards(tmp_path: Path) -> None:
 
 def test_what_a_lost_worker_had_is_dealt_other_cards(tmp_path: Path) -> None:
     def kill() -> None:
-        for pid in processes_of(os.getpid()):
+        for pid in processes_of(os.getpid(), b"referee.tournament.worker"):
             with contextlib.suppress(OSError):
-                if b"referee.tournament.worker" in Path(f"/proc/{pid}/cmdline").read_bytes():
-                    os.kill(pid, signal.SIGKILL)
+                os.kill(pid, signal.SIGKILL)
 
     def hear(event: Told | Tick) -> None:
         lose(event)
