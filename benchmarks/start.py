@@ -105,7 +105,8 @@ def first_bot_ms(folder: Path, *words: str) -> dict[str, float]:
         os.close(fifo)
     found: dict[str, float] = defaultdict(float)
     for pid, kind in kinds.items():
-        found[kind] += used[pid]
+        # One that had ended was waited for by its parent, and is in the time of that.
+        found[kind] += used.get(pid, 0.0)
     return found
 
 
