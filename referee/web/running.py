@@ -20,6 +20,8 @@ MOST_GAMES = 300
 MOST_LINES = 400
 MOST_GUESTS = 5000
 FORGOTTEN_S = 600.0
+ENDED_S = 30.0
+"""How long a game is known after its end: games are committed once a second."""
 
 
 class Heard(Struct, frozen=True):
@@ -36,6 +38,7 @@ class Running:
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
         self._games: OrderedDict[str, tuple[float, Heard]] = OrderedDict()
+        self._ended: OrderedDict[str, tuple[float, Heard]] = OrderedDict()
         self._guests: OrderedDict[str, None] = OrderedDict()
         self.counters: dict[str, float | dict[str, float]] = {}
         """What the coordinator counts, for /metrics."""
@@ -63,7 +66,7 @@ class Running:
                 heard = self._games[game][1]
                 self._put(_moved(heard.game, event), heard.called)
             case {"type": "ended", "game": str(game)}:
-                self._games.pop(game, None)
+                self._end(game)
             case {"type": "guest", "name": str(name), "state": "arrived"}:
                 self._guests[name] = None
                 while len(self._guests) > MOST_GUESTS:
@@ -88,6 +91,18 @@ class Running:
             if len(self._games) <= MOST_GAMES and now - heard < FORGOTTEN_S:
                 break
             del self._games[oldest]
+
+    def _end(self, game: str) -> None:
+        heard = self._games.pop(game, None)
+        if heard is not None:
+            self._ended[game] = (self._now(), heard[1])
+            while len(self._ended) > MOST_GAMES:
+                self._ended.popitem(last=False)
+
+    def just_ended(self) -> list[Heard]:
+        """Games that may not be in the store yet."""
+        since = self._now() - ENDED_S
+        return [game for at, game in list(self._ended.values()) if at >= since]
 
     def games(self) -> list[Heard]:
         """The one heard of last first."""

@@ -145,6 +145,20 @@ def test_followers_hear_of_a_game_from_its_beginning_to_its_end(own: Contest) ->
         )
 
 
+def test_a_game_that_has_just_ended_has_a_page(own: Contest) -> None:
+    """Its record comes with the next commit, and then the page becomes the replay."""
+    with live(own) as (web, coordinator), Follower(web) as other:
+        assert web.get(f"/games/{GAME}").status == 404
+        coordinator.tell("began", game=GAME, players=["red v2", "blue v1"], variant="duel")
+        coordinator.tell("moved", game=GAME, move_number=1, lines=["red v2 plays 5."])
+        coordinator.tell("ended", **ended())
+        other.events(to="ended")
+        page = web.get(f"/games/{GAME}")
+        assert (page.status, "data-over" in page.body.decode()) == (200, True)
+        assert "red v2 plays 5." in page.body.decode()
+        assert web.read("/live")["games"] == []
+
+
 def test_who_looks_and_then_follows_misses_nothing(own: Contest) -> None:
     """However long it takes from the one to the other."""
     with live(own) as (web, coordinator), Follower(web) as other:

@@ -16,10 +16,12 @@ from referee.web.endpoint import Call, Nothing
 from referee.web.leafing import Heading, Leaf
 from referee.web.reading import Shelf
 from referee.web.refusal import Refusal
+from referee.web.running import Heard
 from referee.web.shapes import (
     GamePage,
     Games,
     GameTold,
+    LiveGame,
     LiveGames,
     Log,
     Logs,
@@ -224,16 +226,23 @@ def _log(name: str, path: Path) -> Log:
 
 
 def live(call: Call, _: Nothing) -> LiveGames:
+    return LiveGames(_seen(call, call.running.games()), since=call.since)
+
+
+def just_ended(call: Call) -> list[LiveGame]:
+    """Games that may not be in the store yet, as far as the visitor may see them."""
+    return _seen(call, call.running.just_ended())
+
+
+def _seen(call: Call, games: list[Heard]) -> list[LiveGame]:
+    """As far as the visitor may see them."""
     hidden = {season.name for season in call.library.seasons() if call.sight.until(season)}
-    return LiveGames(
-        [
-            replace(
-                heard.game,
-                players=tuple(map(call.sight.called, heard.game.players)),
-                lines=call.sight.lines(heard.game.lines, heard.called),
-            )
-            for heard in call.running.games()
-            if heard.game.game.partition("/")[0] not in hidden
-        ],
-        since=call.since,
-    )
+    return [
+        replace(
+            heard.game,
+            players=tuple(map(call.sight.called, heard.game.players)),
+            lines=call.sight.lines(heard.game.lines, heard.called),
+        )
+        for heard in games
+        if heard.game.game.partition("/")[0] not in hidden
+    ]

@@ -157,4 +157,5 @@ function listen() {
 }
 
 for (const box of document.querySelectorAll("#tables [data-lines]")) box.scrollTop = box.scrollHeight;
+if (follow && follow.dataset.over !== undefined) replayWhenKept(follow.dataset.follow);
 listen();

@@ -80,10 +80,12 @@ def game(call: Call, asked: OneGame) -> dict[str, Any]:
     try:
         page = games.game(call, asked)
     except Refusal as refusal:
-        running = _running(call, f"{asked.season}/{asked.game}")
-        if refusal.status != 404 or running is None:
+        name = f"{asked.season}/{asked.game}"
+        running = _named(name, games.live(call, Nothing()).games)
+        over = None if running is not None else _named(name, games.just_ended(call))
+        if refusal.status != 404 or (running or over) is None:
             raise
-        return {"running": running, "since": call.since, "page": None}
+        return {"running": running or over, "over": over, "since": call.since, "page": None}
     story = games.story(call, asked)
     return {
         "running": None,
@@ -100,8 +102,7 @@ def game(call: Call, asked: OneGame) -> dict[str, Any]:
     }
 
 
-def _running(call: Call, name: str) -> LiveGame | None:
-    shown = games.live(call, Nothing()).games
+def _named(name: str, shown: list[LiveGame]) -> LiveGame | None:
     return next((each for each in shown if each.game == name), None)
 
 
