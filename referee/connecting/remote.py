@@ -33,8 +33,8 @@ REFUSED_AT_THE_DOOR: dict[int, str] = {
 ENDED_BY_PEER = (errno.EPIPE, errno.ECONNRESET)
 REFUSING_ENDS = 3
 """A referee that does not take a bot may end the connection without a word, and so does one that is
-killed. The killed one is not there for the next attempt; the other one ends that too. A proxy may
-stand for one that is not there: who has been taken once waits."""
+killed. The killed one is not there for the next attempt; the other one ends that too. A proxy in
+between may accept for one that is not there, so a bot that was taken once waits."""
 
 
 class BadDestination(Mistake):

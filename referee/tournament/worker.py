@@ -193,6 +193,7 @@ def play(
         level=manner.confinement.level,
     )
     logs = manner.logs and manner.logs / variant.name / f"{names[0]} - {names[1]}"
+    stall_counts = history.take(bots)
     house = House(
         startup_ms=manner.startup_ms,
         warm_up_ms=manner.warm_up_ms,
@@ -205,7 +206,7 @@ def play(
         restart=manner.restart,
         # No process plays both games of a pair whose chance is hidden, whatever it says of itself.
         cache=None if variant.hidden_chance and not chunk.own_chance else cache,
-        stall_counts=(stall_counts := history.take(bots)),
+        stall_counts=stall_counts,
     )
     onlooker = _onlooker(chunk.id, setting, wire) if manner.told else None
     slot = Slot(bots, setting, house, onlooker=onlooker)
