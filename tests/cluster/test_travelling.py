@@ -10,12 +10,17 @@ import time
 from pathlib import Path
 
 import pytest
+from msgspec import msgpack
 
 from referee.bots.cache import UNUSED_S
+from referee.record import Record
+from referee.store.database import Store
 from referee.version import __version__
 from tests.arena.playing import ROOT
 from tests.cli.running import each, referee
 from tests.cluster.clustering import DaskCluster, begin, bot_folder, dask_cluster, ended
+from tests.confinement.burning import burner, slow, used_between_turns
+from tests.confinement.offered import LEVELS, walls
 from tests.loopback import own_address
 from tests.packages import works
 from tests.waiting import wait_for
@@ -216,6 +221,32 @@ def test_a_worker_without_the_level_gets_nothing(tmp_path: Path) -> None:
         )
         assert done.status == 3
         assert "offers level standard" in done.err
+
+
+@walls
+def test_children_do_not_burn_while_the_other_bot_thinks(
+    cluster: DaskCluster, tmp_path: Path
+) -> None:
+    """Both bots are strangers, so a worker lets them stand still unless it is told otherwise."""
+    bots = burner(tmp_path / "burns"), slow(tmp_path / "slow")
+    words = [word for bot in bots for word in ("--bot", bot.folder)]
+    burned = {}
+    ways = {"free": ["--no-freeze"], "frozen": ["--freeze"], "default": []}
+    for out, freeze in ways.items():
+        status, said = ended(
+            begin(
+                tmp_path,
+                *("--variant", "difference", *words, "-n", 2, "--time", "60s", "--out", out),
+                *("--sandbox", LEVELS[-1].value, "--cluster", cluster.address, *freeze),
+            )
+        )
+        assert status == 0, said
+        with Store.read(tmp_path / out) as store:
+            records = [msgpack.decode(body, type=Record) for _, _, body in store.records()]
+        assert [record.fault for record in records] == [None, None]
+        burned[out] = used_between_turns(records, "burns")
+    assert burned["frozen"] < burned["free"] / 2, burned
+    assert burned["default"] < burned["free"] / 2, burned
 
 
 def test_a_worker_of_another_version_gets_nothing(tmp_path: Path) -> None:

@@ -18,20 +18,10 @@ from referee.match import play_match
 from referee.record import Record
 from referee.tournament.confining import at_level
 from referee.tournament.spec import BadSpec, Spec
+from tests.confinement.burning import CHILDREN, burner, slow, used_between_turns
 from tests.confinement.offered import LEVELS, a_bot, walls
-from tests.hostile.pace import PACE
 from tests.waiting import wait_for
 
-CHILDREN = """
-def burn():
-    while True:
-        sum(range(1000))
-for _ in range(20):
-    if os.fork() == 0:
-        if os.fork() == 0:
-            burn()
-        os._exit(0)
-"""
 HOPPERS = """
 import signal
 signal.signal(signal.SIGHUP, signal.SIG_IGN)
@@ -64,36 +54,13 @@ def copy():
 """One call copies a gigabyte within the bot's own memory, and the kernel does not look up."""
 IN_THREADS = "for _ in range(60): threading.Thread(target=copy, daemon=True).start()"
 IN_CHILDREN = "for _ in range(35): os.fork() or copy()"
-USED = """
-if not hasattr(told, "used"):
-    told.used = None
-%s
-def used():
-    found = 0
-    for name in os.listdir("/proc"):
-        if name.isdigit() and name != "1":
-            try:
-                with open(f"/proc/{name}/stat", "rb") as file:
-                    fields = file.read().rpartition(b")")[2].split()
-            except OSError:
-                continue
-            found += int(fields[11]) + int(fields[12])
-    return found / os.sysconf("SC_CLK_TCK")
-now = used()
-between = 0.0 if told.used is None else now - told.used
-told.used = used()
-return str(between)
-"""
-"""Its note is what CPU time its processes used since its answer before."""
-SLOW = f"import time; time.sleep({0.15 * PACE}); return ''"
-"""On a slow machine a turn of the bot itself takes longer, too."""
 
 
-def used_between_turns(bot: Bot, slow: Bot, confinement: Confinement) -> float:
+def burned(bot: Bot, other: Bot, confinement: Confinement) -> float:
     """CPU seconds that a bot used while the other one slept over its moves."""
     records: list[Record] = []
     play_match(
-        *(bot, slow),
+        *(bot, other),
         games=2,
         variant="difference",
         time="60s",
@@ -102,27 +69,16 @@ def used_between_turns(bot: Bot, slow: Bot, confinement: Confinement) -> float:
         on_record=records.append,
     )
     assert [record.fault for record in records] == [None, None]
-    seats = [(record, record.players.index(bot.name)) for record in records]
-    return sum(
-        float(record.notes[str(place)])
-        for record, seat in seats
-        for place, (mover, _) in enumerate(record.moves)
-        if mover == seat
-    )
+    return used_between_turns(records, bot.name)
 
 
 @walls
 @pytest.mark.parametrize("level", LEVELS)
 def test_children_do_not_burn_while_the_other_bot_thinks(tmp_path: Path, level: Level) -> None:
-    """Threads are in the hostile cases. Few children are enough: they burn in the bot's own turn
-    too, and that time is told with the other."""
-    few = CHILDREN.replace("range(20)", "range(3)")
-    indented = "".join(f"    {line}\n" for line in few.splitlines())
-    bot = a_bot(tmp_path / "burns", USED % indented, processes=40)
-    slow = a_bot(tmp_path / "slow", SLOW)
+    """Threads are in the hostile cases."""
+    bots = burner(tmp_path / "burns"), slow(tmp_path / "slow")
     free, frozen = (
-        used_between_turns(bot, slow, Confinement(level=level, freeze=freeze))
-        for freeze in (False, True)
+        burned(*bots, Confinement(level=level, freeze=freeze)) for freeze in (False, True)
     )
     assert frozen < free / 2, (frozen, free)
 

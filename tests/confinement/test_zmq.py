@@ -15,7 +15,9 @@ from referee.bots.confinement.levels import Level
 from referee.bots.manifest import Bot, read_bot, sample_folder
 from referee.match import play_match
 from referee.record import Record
+from tests.confinement.burning import USED, slow
 from tests.confinement.offered import LEVELS, walls
+from tests.confinement.test_standing_still import burned
 
 SYSTEM_PYTHON = Path("/usr/bin/python3")
 PROBE = """
@@ -91,3 +93,24 @@ def test_it_sees_the_socket_and_no_network(level: Level, tmp_path: Path) -> None
         logs=tmp_path / "logs",
     )
     assert Path(result.logs["probe"]).read_text() == "could: sees: referee\n"
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_its_children_do_not_burn_while_the_other_bot_thinks(level: Level, tmp_path: Path) -> None:
+    with_library(tmp_path / "burns", "zmq-highest")
+    script = tmp_path / "burns/bot.py"
+    source = script.read_text()
+    noted = source.replace('{"move": move}', '{"move": move, "note": told(message)}')
+    assert noted != source
+    body = "".join(f"    {line}\n" for line in USED.splitlines())
+    script.write_text(f"def told(message):\n{body}{noted}")
+    with (tmp_path / "burns/bot.toml").open("a") as file:
+        file.write("processes = 40\n")
+    bots = (
+        msgspec.structs.replace(read_bot(tmp_path / "burns"), name="burns"),
+        slow(tmp_path / "slow"),
+    )
+    free, frozen = (
+        burned(*bots, Confinement(level=level, freeze=freeze)) for freeze in (False, True)
+    )
+    assert frozen < free / 2, (frozen, free)
