@@ -65,7 +65,8 @@ def test_the_mark_is_found(tmp_path: Path) -> None:
     """So that what was seen above is no blindness."""
     with Scene(tmp_path / "tournament").set() as scene:
         word = f"{uuid.uuid4().hex}-{scene.mark}"
-        with subprocess.Popen(["sh", "-c", "sleep 600; true", word]) as process:
+        reads = ["sh", "-c", "read line", word]
+        with subprocess.Popen(reads, stdin=subprocess.PIPE) as process:
             wait_for(lambda: any(word in each for each in scene.processes()), "it to be seen")
             process.kill()
         wait_for(lambda: not scene.processes(), "it to be gone")
