@@ -106,6 +106,7 @@ class Watch:
     def take_up(self) -> None:
         """A pairing begins: what the bot has used before does not count in it."""
         self._aside = False
+        self._due = time.monotonic() + LOOK_S
         self._cpu_before_ns = self._cpu_ns
         if self._files is not None:
             self._files.begin_pairing()
