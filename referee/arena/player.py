@@ -183,12 +183,12 @@ class Player:
         """
         if not self.restless and self.cpu_ns() - self._rested_ns > STIRRING_NS:
             self.restless = True
-        if self.restless:
-            self.hold()
+        if self.restless and self.process is not None:
+            self.process.hold()
 
     def hold(self) -> None:
-        """Let it stand still."""
-        if self.process is not None:
+        """Let it stand still, if it does not."""
+        if self.process is not None and not self.process.is_held:
             self.process.hold()
 
     def release(self) -> None:
@@ -213,7 +213,8 @@ class Player:
         self._failed_starts = FAILED_STARTS
 
     def start(self) -> PipeLink:
-        """Start the bot and hear its hello. Raises BotFault."""
+        """Start the bot and hear its hello, or take up a process that was kept: that one stands
+        still until it is released. Raises BotFault."""
         if self._failed_starts >= FAILED_STARTS:
             raise BotFault(
                 Ending.FORFEIT, f"the bot is out: it failed to start {FAILED_STARTS} times in a row"
@@ -289,7 +290,7 @@ class Player:
             raise BotFault(Ending.NO_HELLO, detail, said)
 
     def _take_up(self, kept: KeptProcess) -> PipeLink:
-        """A process that has played before goes on. Raises BotFault."""
+        """A process that has played before. Raises BotFault."""
         self.process, self.link, self.session = kept.process, kept.link, kept.session
         self.fresh, self.blamed = kept.fresh, False
         self.pace = kept.pace if kept.terms == self._upkeep.terms else Pace()

@@ -118,8 +118,8 @@ class ProcessCache:
         self._most = most_processes()
         self._kept: dict[tuple[str, str], KeptProcess] = {}
         """By name and hash of the bot; the one that was not used for the longest time is first."""
-        self._unsettled: dict[tuple[str, str], None] = {}
-        """Those whose keepers were not yet asked what they found, in order."""
+        self._open_logs: dict[tuple[str, str], None] = {}
+        """Those whose logs are being closed, in order."""
         self._numbers: dict[tuple[str, str], int] = {}
         self._refused: set[tuple[str, str]] = set()
         """Bots that do not answer a ping."""
@@ -147,9 +147,11 @@ class ProcessCache:
 
     def take(self, bot: Bot, confinement: Confinement, restart: str | None) -> KeptProcess | None:
         """The process of this bot, still stopped; None where there is none that will do."""
-        self.settle()
         kept = self._kept.pop((bot.name, bot.hash), None)
         if kept is None:
+            return None
+        if not kept.process.may_be_taken_up():
+            _see_off([kept])
             return None
         was = (kept.bot, kept.confinement, kept.restart, kept.cores)
         if was == (bot, confinement, restart, allowed_cores()) and kept.is_silent():
@@ -168,16 +170,16 @@ class ProcessCache:
         kept.cores = allowed_cores()
         kept.memory_bytes = kept.process.memory_bytes()
         self._kept[key] = kept
-        self._unsettled[key] = None
+        if kept.process.has_open_log:
+            self._open_logs[key] = None
         while self._kept and (len(self._kept) > self._most or self.used_bytes > self._budget_bytes):
             _see_off([self._kept.pop(next(iter(self._kept)))])
         return True
 
-    def settle(self) -> None:
-        """Wait until the logs of those that were put here last are closed. A process that has used
-        too much of its limits is ended."""
-        unsettled, self._unsettled = self._unsettled, {}
-        for key in unsettled:
+    def close_logs(self) -> None:
+        """Wait until all that the kept processes have written is in their logs."""
+        open_logs, self._open_logs = self._open_logs, {}
+        for key in open_logs:
             if key in self._kept and not self._kept[key].process.may_be_taken_up():
                 _see_off([self._kept.pop(key)])
 
@@ -188,7 +190,7 @@ class ProcessCache:
 
     def close(self) -> None:
         """End all of them."""
-        self._unsettled = {}
+        self._open_logs = {}
         kept, self._kept = list(self._kept.values()), {}
         _see_off(kept)
 
@@ -204,6 +206,7 @@ def _see_off(leaving: list[KeptProcess]) -> None:
         with contextlib.suppress(BrokenPipeError):
             kept.link.write(kept.session.bye())
         kept.process.take_up(kept.log)
+        kept.process.release()
         kept.process.end_input()
     deadline = time.monotonic() + BYE_S
     for kept in leaving:

@@ -355,6 +355,8 @@ class Slot:
             self._board.connect(player, link)
             if self._freeze:
                 player.rest(counted=True)
+            else:
+                player.release()
         if faults:
             self.games.lose_unplayed(faults)
             return False

@@ -48,6 +48,8 @@ class KeeperProcess:
         the bot writes go to ours, and not to the log. Raises NoKeeper."""
         self._is_asked = False
         """Whether it was told that the bot is set aside, and has not answered yet."""
+        self.has_open_log = False
+        """Whether what the bot wrote before it was set aside may not be in its log yet."""
         self._said = b""
         self._has_ended = False
         """Whether the control socket has: a keeper holds it open as long as it lives."""
@@ -123,7 +125,8 @@ class KeeperProcess:
     def set_aside(self, *, is_watched: bool) -> None:
         """The bot is stopped: have its log closed, and look at it no more. There is nothing to do
         for the keeper of a bot that it does not watch and that has written nothing."""
-        if is_watched or self.has_written():
+        self.has_open_log = self.has_written()
+        if is_watched or self.has_open_log:
             self._is_asked = True
             self._send(ASIDE)
 
@@ -131,7 +134,7 @@ class KeeperProcess:
         """Whether a bot that was set aside had used little of its limits. Its log is closed."""
         if not self._is_asked:
             return True
-        self._is_asked = False
+        self._is_asked = self.has_open_log = False
         if not self.hear(ASIDE_S, b"kept", b"used"):
             return False
         is_kept = bool(self.line_of(b"kept"))

@@ -172,6 +172,11 @@ class BotProcess:
         except (OSError, IndexError):
             return 0
 
+    @property
+    def is_held(self) -> bool:
+        """Whether it was stopped and has not been let go on."""
+        return self._held
+
     def hold(self) -> None:
         """Let it stand still; what is sent to it waits. For a bot that is one process, or that has
         a control group or a stopper."""
@@ -197,7 +202,7 @@ class BotProcess:
                     self._signal(self.pid, signal.SIGCONT)
 
     def set_aside(self) -> bool:
-        """Stop it until it is taken up, and have its log closed. Whether it can be stopped."""
+        """Stop it until it is released, and have its log closed. Whether it can be stopped."""
         if not self._stops_whole or self.pid is None:
             return False
         self.hold()
@@ -208,16 +213,20 @@ class BotProcess:
         """Whether anything was written to its stderr since it was set aside or taken up."""
         return self._keeper.has_written()
 
+    @property
+    def has_open_log(self) -> bool:
+        """Whether the log of a bot that was set aside is being closed."""
+        return self._keeper.has_open_log
+
     def may_be_taken_up(self) -> bool:
         """Wait until the log of a bot that was set aside is closed. Whether the bot had used little
         of what its limits give to the life of a process."""
         return self._keeper.may_be_taken_up()
 
     def take_up(self, log: Path | None) -> None:
-        """Let a bot that was set aside go on, with this log. What it may use in a pairing counts
-        from now on."""
+        """Give a bot that was set aside this log; it goes on when it is released. What it may use
+        in a pairing counts from now on."""
         self._keeper.take_up(_log_of(log), is_watched=self._walled)
-        self.release()
 
     def waits(self) -> bool:
         """Whether its first process has nothing to do at this moment, as far as is known."""

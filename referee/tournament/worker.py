@@ -238,7 +238,7 @@ def play(
             if now > ends:
                 _begin_no_more(slot, within_block=bool(chunk.block))
         # Whoever hears that a chunk has ended may read what its bots wrote.
-        cache.settle()
+        cache.close_logs()
         if manner.logs_go:
             cache.forget_logs()
         done = Done(
@@ -314,7 +314,7 @@ def call(order: Call, cache: ProcessCache, core: PinnedCore | None) -> Called:
             break
         finally:
             player.keep_or_leave()
-    cache.settle()
+    cache.close_logs()
     if manner.logs_go:
         cache.forget_logs()
     hello = player.hello

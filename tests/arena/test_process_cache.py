@@ -70,6 +70,8 @@ def test_a_process_is_kept_stopped_and_taken_up(tmp_path: Path, level: Level) ->
     again.start()
     assert again.process is not None
     assert again.process.pid == pid
+    assert stat(str(pid))[:1] == STOPPED
+    again.release()
     wait_for(lambda: stat(str(pid))[:1] != STOPPED, "the bot to go on")
     again.leave()
     assert "process" in (tmp_path / "first" / "ann.stderr.txt").read_text()
@@ -103,12 +105,12 @@ def switches(pid: int) -> int:
 def test_a_keeper_sleeps_through_a_pairing_in_which_nothing_is_written(tmp_path: Path) -> None:
     bot, cache = stateless("ann", tmp_path), ProcessCache()
     pid = kept_pid(bot, cache, tmp_path)
-    cache.settle()
+    cache.close_logs()
     keeper = int(stat(str(pid))[1])
     wait_for(lambda: sleeps_on(keeper), "the keeper to sleep")
     before = switches(keeper)
     assert kept_pid(bot, cache, tmp_path) == pid
-    cache.settle()
+    cache.close_logs()
     assert switches(keeper) == before
     cache.close()
 
@@ -117,7 +119,7 @@ def test_what_is_written_for_a_stopped_bot_reaches_no_other_pairing(tmp_path: Pa
     """Without walls a process that it has started may go on."""
     bot, cache = stateless("ann", tmp_path), ProcessCache()
     pid = kept_pid(bot, cache, tmp_path / "first")
-    cache.settle()
+    cache.close_logs()
     Path(f"/proc/{pid}/fd/2").write_bytes(b"a helper\n")
     assert kept_pid(bot, cache, tmp_path / "second") != pid
     cache.close()
@@ -168,7 +170,7 @@ def test_a_cache_tells_what_it_has(tmp_path: Path) -> None:
 def test_without_a_log_no_folder_is_made_for_the_last_words(tmp_path: Path) -> None:
     bot, cache = stateless("ann", tmp_path), ProcessCache()
     kept_pid(bot, cache, tmp_path / "logs")
-    cache.settle()
+    cache.close_logs()
     shutil.rmtree(tmp_path / "logs")
     cache.forget_logs()
     cache.close()
@@ -248,13 +250,14 @@ def test_what_a_bot_writes_at_once_belongs_to_the_new_pairing(tmp_path: Path) ->
     """Also where its keeper has not yet heard of the new log."""
     bot, cache = stateless("ann", tmp_path, habit="talker"), ProcessCache()
     pid = kept_pid(bot, cache, tmp_path / "first")
-    cache.settle()
+    cache.close_logs()
     assert (tmp_path / "first" / "ann.stderr.txt").read_text().count("pinged") == 1
     keeper = int(stat(str(pid))[1])
     os.kill(keeper, signal.SIGSTOP)
     again = player(bot, cache, tmp_path / "second")
     again.start()
     assert again.link is not None
+    again.release()
     assert last_words(again.link, again.session, []) is LastWords.PONG
     os.kill(keeper, signal.SIGCONT)
     again.leave()

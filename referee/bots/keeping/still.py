@@ -34,15 +34,11 @@ def comes_to_rest(look: Callable[[], tuple[bool, int]]) -> bool:
     A look tells whether it stands still, and what it has used so far, in nanoseconds.
     """
     give_up = time.monotonic() + PATIENCE_S
-    pause = 0.0
+    pause = SHORTEST_S
     still, first_ns = look()
     while not still and time.monotonic() < give_up:
-        if pause:
-            time.sleep(pause)
-        else:
-            # Mostly it shares this core, and needs a moment of it to stop.
-            os.sched_yield()
-        pause = min(2 * pause, LONGEST_S) or SHORTEST_S
+        time.sleep(pause)
+        pause = min(2 * pause, LONGEST_S)
         still, used_ns = look()
         if used_ns - first_ns > MOST_CPU_NS:
             return False
@@ -61,7 +57,10 @@ class ThreadsLook:
 
     def __call__(self) -> tuple[bool, int]:
         still = True
-        for pid in self._stop():
+        pids = self._stop()
+        # Mostly the bot shares this core, and needs a moment of it to stop.
+        os.sched_yield()
+        for pid in pids:
             first = stat(f"{pid}/task/{pid}")
             still = self._look_at(str(pid), first) and still
             if first[THREADS : THREADS + 1] != [b"1"]:
