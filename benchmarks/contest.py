@@ -45,8 +45,8 @@ AIMS_S = {Level.NONE: 12, Level.STANDARD: 20}
 
 
 def busy_s() -> float:
-    """CPU time of the whole machine so far."""
-    ticks = list(map(int, Path("/proc/stat").read_text().partition("\n")[0].split()[1:9]))
+    """CPU time of the whole machine so far. What its host took for others is none."""
+    ticks = list(map(int, Path("/proc/stat").read_text().partition("\n")[0].split()[1:8]))
     return sum(each for number, each in enumerate(ticks) if number not in IDLE) * TICK_S
 
 

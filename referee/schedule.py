@@ -37,6 +37,8 @@ class GameOrder(Struct, frozen=True):
     attempt: int = 1
     own_chance: bool = False
     """Whether no other game has its chance, not even this game when it is played again."""
+    replayed_anew: bool = False
+    """Whether both bots are started anew before this game is played again."""
 
     def again(self) -> GameOrder:
         """The same game for the next attempt."""
@@ -97,6 +99,7 @@ def game_orders(
             else f"{branch}/{(number + 1) // 2}",
             bot_seeds=_bot_seeds(branch, number),
             own_chance=own_chance,
+            replayed_anew=each_anew or shared_secret,
         )
         for number in numbers
     ]

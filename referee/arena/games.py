@@ -47,12 +47,12 @@ class Games:
         "_setting",
         "_terms",
         "alone",
+        "anew",
         "errors",
         "finished",
         "open",
         "players",
         "replayed",
-        "seen_before",
         "stalls",
         "waiting",
     )
@@ -78,8 +78,8 @@ class Games:
         self.replayed = 0
         """Games that were void by a stall or a bug and were played again."""
         self.stalls = 0
-        self.seen_before = False
-        """Whether the next game is dealt from hidden luck that the bots have seen."""
+        self.anew = False
+        """Whether both bots are started anew before the next game."""
         self.errors: dict[str, int] = {}
         """What failed in the variant's script or in the referee, and how often."""
 
@@ -230,7 +230,7 @@ class Games:
             self.errors[verdict.reason] = self.errors.get(verdict.reason, 0) + 1
         if order.attempt < ATTEMPTS:
             self.replayed += 1
-            self.seen_before = self._setting.variant.hidden_chance and not order.own_chance
+            self.anew = order.replayed_anew
             self.waiting.appendleft(order.again())
         else:
             self.finished.append(self._books.record(order, verdict))

@@ -15,7 +15,7 @@ from msgspec import Struct
 from referee.arena.game import Game
 from referee.arena.hints import hints_for
 from referee.arena.pace import Pace
-from referee.arena.process_cache import KeptProcess, LastWords, ProcessCache, last_words
+from referee.arena.process_cache import Farewell, KeptProcess, ProcessCache, settle
 from referee.arena.reaching import Patience, reach
 from referee.arena.restart import Restart, is_stateless, restart_of
 from referee.arena.stall import StallCount
@@ -127,7 +127,7 @@ class Player:
         """How long the host stood still since the bot was asked."""
         self.stall_count = StallCount()
         self.fresh = True
-        """Whether the process has not answered a turn yet."""
+        """Whether the process has not answered a turn yet in this pairing."""
         self.blamed = False
         """Whether the process has broken a rule."""
         self.games_at_once = 1
@@ -156,13 +156,14 @@ class Player:
     def take_due(self) -> list[Game]:
         """The games in which it is asked now: as many as it can answer in time. The rest stay due.
 
-        A process that has answered nothing yet is asked once: its first answer alone has the
-        warm-up.
+        A process that has answered nothing yet in this pairing is asked once: its first answer
+        alone has the warm-up.
         """
         due, pace = self.due, self.pace
         pace.answered(self.since_ns, self.answered_ns, self.limit_ns)
-        self.due = due[pace.turns :]
-        del due[pace.turns :]
+        turns = 1 if self.fresh else pace.turns
+        self.due = due[turns:]
+        del due[turns:]
         pace.sent(len(due))
         return due
 
@@ -292,7 +293,7 @@ class Player:
     def _take_up(self, kept: KeptProcess) -> PipeLink:
         """A process that has played before. Raises BotFault."""
         self.process, self.link, self.session = kept.process, kept.link, kept.session
-        self.fresh, self.blamed = kept.fresh, False
+        self.fresh, self.blamed = True, False
         self.pace = kept.pace if kept.terms == self._upkeep.terms else Pace()
         self._cpu_clock = kept.process.cpu_clock
         kept.process.take_up(self.log)
@@ -350,11 +351,11 @@ class Player:
         if cache is None or process is None or link is None or self.hello is None:
             return False
         process.release()
-        said = last_words(link, self.session, self.outbox)
+        said = settle(link, self.session, self.outbox)
         self.outbox.clear()
-        if said is LastWords.NO_PONG:
+        if said is Farewell.NO_PONG:
             cache.refuse(self.bot)
-        if said is not LastWords.PONG:
+        if said is not Farewell.PONG:
             return False
         return cache.put(
             KeptProcess(
@@ -365,7 +366,6 @@ class Player:
                 link=link,
                 session=self.session,
                 hello=self.hello,
-                fresh=self.fresh,
                 pace=self.pace,
                 terms=self._upkeep.terms,
                 log=self.log,

@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import resource
 import select
+import sys
 import time
 from collections.abc import Sequence
 from enum import Enum
@@ -20,7 +21,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from referee.arena.core import allowed_cores, own_cores
+from referee.arena.core import allowed_cores
 from referee.arena.pace import Pace
 from referee.arena.reaching import Patience
 from referee.bots.confinement import Confinement
@@ -38,11 +39,6 @@ DESCRIPTORS = MOST * PROCESS_DESCRIPTORS * 2
 """What a worker should be able to open: a cache may have half of it."""
 BYE_S = 1.0
 PONG_MS = 1000
-GROUP_LIMITS = {
-    "": ("/sys/fs/cgroup", "memory.max"),
-    "memory": ("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
-}
-"""Where control groups of version 2 and of version 1 are, and the file with their limit."""
 
 
 class KeptProcess(Struct, kw_only=True, eq=False):
@@ -51,18 +47,16 @@ class KeptProcess(Struct, kw_only=True, eq=False):
     bot: Bot
     confinement: Confinement
     restart: str | None
-    """By which rule it outlives its pairing."""
+    """The rule by which it outlives its pairing."""
     process: BotProcess
     link: PipeLink
     session: Session
     hello: HelloReceived
-    fresh: bool
-    """Whether it has not answered a turn yet."""
     pace: Pace
     terms: object
-    """On what it depends how many turns the bot can answer at a time."""
+    """The variant and the clock: the pace is that of a bot that plays these."""
     log: Path | None = None
-    """Of its last pairing; what it writes when it leaves goes there too."""
+    """The log of its last pairing; what it writes when it leaves goes there too."""
     cores: frozenset[int] = frozenset()
     """Where it may run."""
     memory_bytes: int = 0
@@ -75,15 +69,15 @@ class KeptProcess(Struct, kw_only=True, eq=False):
         return not (poll.poll(0) or self.process.has_written())
 
 
-class LastWords(Enum):
-    """What a bot says when its pairing has ended."""
+class Farewell(Enum):
+    """How a bot answers the ping that ends its pairing."""
 
     PONG = "it answers a ping, so that nothing of the pairing is still to come"
     NO_PONG = "it does not answer a ping"
     MORE = "it says something else, or ends"
 
 
-def last_words(link: PipeLink, session: Session, messages: Sequence[ToBot]) -> LastWords:
+def settle(link: PipeLink, session: Session, messages: Sequence[ToBot]) -> Farewell:
     """Send the last messages of a pairing and a ping.
 
     A pong that nobody asked for can be taken for the answer. Then the answer comes in the next
@@ -103,18 +97,17 @@ def last_words(link: PipeLink, session: Session, messages: Sequence[ToBot]) -> L
             events = session.receive(data) if data else session.end_of_input()
             if events:
                 is_all = [type(event) for event in events] == [PongReceived]
-                return LastWords.PONG if is_all and session.is_settled else LastWords.MORE
+                return Farewell.PONG if is_all and session.is_settled else Farewell.MORE
     except BrokenPipeError:
-        return LastWords.MORE
-    return LastWords.NO_PONG
+        return Farewell.MORE
+    return Farewell.NO_PONG
 
 
 class ProcessCache:
     """The processes that one worker keeps."""
 
-    def __init__(self, budget_bytes: int | None = None) -> None:
-        """The budget is a share of the free memory, unless it is given."""
-        self._budget_bytes = usual_budget() if budget_bytes is None else budget_bytes
+    def __init__(self, budget_bytes: int = sys.maxsize) -> None:
+        self._budget_bytes = budget_bytes
         self._most = most_processes()
         self._kept: dict[tuple[str, str], KeptProcess] = {}
         """By name and hash of the bot; the one that was not used for the longest time is first."""
@@ -131,11 +124,11 @@ class ProcessCache:
         return (bot.name, bot.hash) in self._kept
 
     def number(self, bot: Bot, number: int) -> None:
-        """By which whoever gives orders knows this bot."""
+        """The coordinator knows this bot by this number."""
         self._numbers[bot.name, bot.hash] = number
 
     def numbers(self) -> tuple[int, ...]:
-        """Of the bots whose processes are here."""
+        """The numbers of the bots whose processes are here."""
         return tuple(self._numbers[key] for key in self._kept if key in self._numbers)
 
     def may_have(self, bot: Bot) -> bool:
@@ -161,14 +154,14 @@ class ProcessCache:
 
     def put(self, kept: KeptProcess) -> bool:
         """Stop a process and keep it; False where it cannot be kept, and has to be ended."""
-        if not kept.process.set_aside():
+        kept.memory_bytes = kept.process.memory_bytes()
+        if kept.memory_bytes > self._budget_bytes or not kept.process.set_aside():
             return False
         key = (kept.bot.name, kept.bot.hash)
         before = self._kept.pop(key, None)
         if before is not None:
             before.process.close()
         kept.cores = allowed_cores()
-        kept.memory_bytes = kept.process.memory_bytes()
         self._kept[key] = kept
         if kept.process.has_open_log:
             self._open_logs[key] = None
@@ -187,6 +180,7 @@ class ProcessCache:
         """The folder of the logs goes: what a bot writes when it leaves is not kept."""
         for kept in self._kept.values():
             kept.log = None
+            kept.process.forget_log()
 
     def close(self) -> None:
         """End all of them."""
@@ -221,33 +215,3 @@ def most_processes() -> int:
     """So many that a worker still has descriptors for what it does."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return min(MOST, soft // 2 // PROCESS_DESCRIPTORS) if soft >= 0 else MOST
-
-
-def usual_budget() -> int:
-    """A worker's share of half of the memory that is free now, with a worker on each core."""
-    free = min([_available_bytes(), *_limits_bytes()])
-    return free // 2 // own_cores()
-
-
-def _available_bytes() -> int:
-    """Of the machine, with what caches would give up; 0 where the system does not tell."""
-    with contextlib.suppress(OSError, IndexError, ValueError):
-        told = Path("/proc/meminfo").read_text().partition("MemAvailable:")[2]
-        return int(told.split()[0]) * 1024
-    return 0
-
-
-def _limits_bytes() -> list[int]:
-    """Of the control groups of this process: a container may have less than its machine."""
-    found: list[int] = []
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/self/cgroup").read_text().splitlines():
-            _, controllers, path = line.split(":", 2)
-            if controllers in GROUP_LIMITS:
-                top, name = GROUP_LIMITS[controllers]
-                group = Path(f"{top}{path}")
-                for each in (group, *group.parents):
-                    # A group without a limit says `max`; the topmost one has no such file.
-                    with contextlib.suppress(OSError, ValueError):
-                        found.append(int((each / name).read_text()))
-    return found

@@ -316,7 +316,7 @@ class Slot:
         first, second = self.players
         while waiting and not (self._width and len(games.open) >= self._width):
             order = waiting[0]
-            anew = games.seen_before or order.leg != self._leg
+            anew = games.anew or order.leg != self._leg
             if anew or order.block != self.block or first.link is None or second.link is None:
                 if games.open or first.turns or second.turns:
                     return
@@ -331,7 +331,7 @@ class Slot:
         seen before. Between blocks only a bot that keeps something from game to game is."""
         new_block = order.block != self.block
         self._leg, self.block = order.leg, order.block
-        self.games.seen_before = False
+        self.games.anew = False
         for player in self.players:
             if both or (new_block and not player.outlives_pairing):
                 self._say_bye(player)

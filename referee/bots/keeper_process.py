@@ -61,14 +61,14 @@ class KeeperProcess:
             self.close()
         else:
             raise NoKeeper("the process that starts bots ends again and again")
-        self._pid = int(self.line_of(b"keeper ").partition(b" ")[2] or 0)
+        self.pid = int(self.line_of(b"keeper ").partition(b" ")[2] or 0)
 
     def _ask(
         self, orders: Orders, log: str, filter: bytes, *, stopped: bool, own_stderr: bool
     ) -> None:
         self._control, control = socket.socketpair()
         self._log_path = _shared_file()
-        self._begin_log(log)
+        self.begin_log(log)
         self._words, bot_stderr = os.pipe()
         stdin, self.stdin = os.pipe()
         self.stdout, stdout = os.pipe()
@@ -137,14 +137,15 @@ class KeeperProcess:
         self._is_asked = self.has_open_log = False
         if not self.hear(ASIDE_S, b"kept", b"used"):
             return False
-        is_kept = bool(self.line_of(b"kept"))
-        lines = self._said.split(b"\n")
-        self._said = b"\n".join(line for line in lines if line not in (b"kept", b"used", b"wrote"))
-        return is_kept
+        answer = self.line_of(b"kept", b"used")
+        # What the bot wrote before the answer is in its log; what it writes afterwards is not.
+        before, _, after = self._said.partition(answer + b"\n")
+        self._said = before.replace(b"wrote\n", b"") + after
+        return answer == b"kept"
 
     def take_up(self, log: str, *, is_watched: bool) -> None:
         """The bot goes on in a moment, with this log."""
-        self._begin_log(log)
+        self.begin_log(log)
         if is_watched:
             self._send(UP)
 
@@ -154,7 +155,8 @@ class KeeperProcess:
         unread = fcntl.ioctl(self._words, termios.FIONREAD, NOTHING)
         return unread != NOTHING or self.hear(0.0, b"wrote")
 
-    def _begin_log(self, path: str) -> None:
+    def begin_log(self, path: str) -> None:
+        """What the bot writes goes to this file, as soon as its keeper begins a log."""
         os.pwrite(self._log_path, os.fsencode(path) + b"\0", 0)
 
     def _send(self, line: bytes) -> None:
@@ -176,9 +178,9 @@ class KeeperProcess:
     def await_end(self) -> None:
         """Wait until it is gone."""
         self._await_end()
-        if not self._has_ended and self._pid:
+        if not self._has_ended and self.pid:
             with contextlib.suppress(OSError):
-                os.kill(self._pid, signal.SIGKILL)
+                os.kill(self.pid, signal.SIGKILL)
             self._await_end()
         self.close()
 
@@ -197,7 +199,7 @@ class KeeperProcess:
         """Its socket ends a moment before the process does."""
         self.hear(EXIT_S, b"\0")  # No line begins so: this waits for the end.
         deadline = time.monotonic() + LAST_MOMENT_S
-        while self._has_ended and is_alive(self._pid) and time.monotonic() < deadline:
+        while self._has_ended and is_alive(self.pid) and time.monotonic() < deadline:
             time.sleep(PAUSE_S)
 
 

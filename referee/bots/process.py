@@ -18,6 +18,7 @@ from pathlib import Path
 from referee.bots.confinement.cgroups import OpenGroup
 from referee.bots.confinement.guard import Guard, NotConfined
 from referee.bots.keeper_process import KeeperProcess, NoKeeper
+from referee.bots.keeping.kin import family
 from referee.bots.keeping.orders import Orders
 from referee.bots.keeping.still import PATIENCE_S, ThreadsLook, comes_to_rest, stat
 from referee.links.endpoint import LocalEndpoint
@@ -112,6 +113,7 @@ class BotProcess:
         self.stopper = self._keeper.stopper
         self._closed = False
         self._walled = guard is not None
+        self._alone = guard is not None and guard.one_process
         self._stops_whole = guard is None or guard.stops_whole
         self._group_path = guard.group if guard is not None else ""
         self._group: OpenGroup | None = None
@@ -223,6 +225,10 @@ class BotProcess:
         of what its limits give to the life of a process."""
         return self._keeper.may_be_taken_up()
 
+    def forget_log(self) -> None:
+        """The folder of its log goes: what it writes from now on is not kept."""
+        self._keeper.begin_log(os.devnull)
+
     def take_up(self, log: Path | None) -> None:
         """Give a bot that was set aside this log; it goes on when it is released. What it may use
         in a pairing counts from now on."""
@@ -233,12 +239,13 @@ class BotProcess:
         return stat(str(self.pid))[:1] != [b"R"]
 
     def memory_bytes(self) -> int:
-        """What its first process has in memory; 0 where the system does not tell."""
-        try:
-            with open(f"/proc/{self.pid}/statm", "rb") as file:  # with every pairing
-                return int(file.read().split()[1]) * PAGE_BYTES
-        except (OSError, IndexError):
-            return 0
+        """What its processes have in memory; 0 where the system does not tell."""
+        if self._alone and self.pid is not None:
+            return _resident_bytes(self.pid)
+        # Orphans are children of the keeper, or of the first process behind the walls.
+        with contextlib.suppress(OSError):
+            return sum(map(_resident_bytes, family(self._keeper.pid)[1:]))
+        return 0
 
     def _stop(self) -> bool:
         """Whether it came to rest."""
@@ -294,6 +301,15 @@ class BotProcess:
         self._keeper.end_input()
 
 
+def _resident_bytes(pid: int) -> int:
+    """What one process has in memory; 0 where it has ended or the system does not tell."""
+    try:
+        with open(f"/proc/{pid}/statm", "rb") as file:  # with every pairing
+            return int(file.read().split()[1]) * PAGE_BYTES
+    except (OSError, IndexError):
+        return 0
+
+
 def _log_of(path: Path | None) -> str:
     """As a keeper is told of it, which has a folder of its own."""
     return str(path.absolute()) if path is not None else os.devnull
@@ -314,6 +330,7 @@ def _add_guard(orders: Orders, guard: Guard) -> None:
     orders.limits = guard.limits
     orders.memory = guard.watched_memory
     orders.cpu_s = guard.cpu_s
+    orders.threads = guard.threads
     orders.places = guard.writable
     orders.alone = guard.one_process
     orders.group = guard.group

@@ -37,7 +37,7 @@ class Hands:
                     return hand
                 self._all.discard(hand)
                 hand.close()
-            hand = Worker()
+            hand = Worker(len(self._all) + 1)
             self._all.add(hand)
             return hand
 

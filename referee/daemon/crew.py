@@ -29,7 +29,7 @@ class Crew(Workers):
         self._overhearing.close()
 
     def _hired(self) -> Worker:
-        return Worker(self._overhearing.fd)
+        return Worker(self._count, self._overhearing.fd)
 
     def _add(self) -> None:
         super()._add()

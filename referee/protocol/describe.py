@@ -309,7 +309,7 @@ def clock_fields() -> str:
 def times() -> str:
     rows = [
         ["grace, on every answer", show_ms(DEFAULT_GRACE_MS)],
-        ["warm-up, on the first answer of a process", show_ms(DEFAULT_WARM_UP_MS)],
+        ["warm-up, on the first answer of a process in a pairing", show_ms(DEFAULT_WARM_UP_MS)],
         ["start-up limit, from the start of a process to its hello", show_ms(DEFAULT_STARTUP_MS)],
     ]
     return table(["time", "unless the organiser says otherwise"], rows)

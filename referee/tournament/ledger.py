@@ -262,9 +262,9 @@ class Ledger:
         pairing, numbers = piece
         left = {each for low, high in numbers for each in range(low, high + 1)}
         block = self._block(pairing)
-        if block and pairing not in self._begun:
-            numbers = from_block_start(numbers, block)
         row = self.rows[pairing]
+        if block and not self._has_own_chance(row):
+            numbers = from_block_start(numbers, block)
         text = self._texts[row.variant]
         number = next(self._chunk_ids)
         chunk = Chunk(

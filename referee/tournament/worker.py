@@ -1,7 +1,5 @@
 """A worker process: orders on standard input, reports on standard output.
 
-    python -m referee.tournament.worker
-
 It plays one chunk at a time in a slot of its own, pinned to a core of its own where there is one.
 When its standard input ends, whoever gave the orders is gone: it ends at once, and the bots'
 keepers, who watch it, leave nothing behind.
@@ -21,6 +19,7 @@ from typing import Any
 from referee.arena.core import PinnedCore, take_core
 from referee.arena.following import Onlooker
 from referee.arena.game import Setting, bot_info
+from referee.arena.memory_budget import share_of_memory
 from referee.arena.player import FAILED_STARTS, Player, Upkeep
 from referee.arena.process_cache import DESCRIPTORS, ProcessCache
 from referee.arena.restart import is_stateless
@@ -120,7 +119,8 @@ class OrderQueue:
             self.finished.wait(SEE_OFF_S)
 
 
-def main() -> None:
+def main(workers: int) -> None:
+    """One of so many workers on this machine."""
     # What a variant's script prints must not end up between the reports.
     wire = Wire(os.dup(1))
     os.dup2(2, 1)
@@ -128,7 +128,7 @@ def main() -> None:
     threading.Thread(target=_hear, args=(orders, wire), daemon=True).start()
     raise_descriptor_limit(DESCRIPTORS)
     with contextlib.suppress(BrokenPipeError):
-        _work(orders, wire, ProcessCache())
+        _work(orders, wire, ProcessCache(share_of_memory(workers)))
         orders.finished.set()
     # Whoever gave the orders is gone: the other thread ends this process.
     threading.Event().wait()
@@ -325,7 +325,3 @@ def call(order: Call, cache: ProcessCache, core: PinnedCore | None) -> Called:
         stateless=is_stateless(contestant.bot, hello),
         kept=cache.numbers(),
     )
-
-
-if __name__ == "__main__":
-    main()

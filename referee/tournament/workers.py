@@ -34,11 +34,12 @@ PACKAGES = Path(__file__).resolve().parents[2]
 PROGRAM = """
 import gc, sys
 gc.disable()
+workers = int(sys.argv.pop())
 sys.path.insert(0, sys.argv.pop())
 from referee.tournament.worker import main
 gc.freeze()
 gc.enable()
-main()
+main(workers)
 """
 """What is imported is no garbage, and is never looked through."""
 
@@ -46,11 +47,12 @@ main()
 class Worker:
     """One worker process."""
 
-    def __init__(self, stderr: int | None = None) -> None:
-        """`stderr` is a descriptor for what it has to say to people; None is our own."""
+    def __init__(self, workers: int, stderr: int | None = None) -> None:
+        """`workers` is how many there are, which share the memory. `stderr` is a descriptor for
+        what it has to say to people; None is our own."""
         self.process = subprocess.Popen(
             # The folder in which somebody runs a tournament is no place to import from: -P.
-            [sys.executable, "-P", "-c", PROGRAM, str(PACKAGES)],
+            [sys.executable, "-P", "-c", PROGRAM, str(PACKAGES), str(workers)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=stderr,
@@ -125,6 +127,7 @@ class Workers:
     def __init__(self, count: int) -> None:
         self._selector = selectors.DefaultSelector()
         self._workers: list[Worker] = []
+        self._count = count
         for _ in range(count):
             self._add()
 
@@ -176,7 +179,7 @@ class Workers:
         self._selector.register(worker.fd, selectors.EVENT_READ, worker)
 
     def _hired(self) -> Worker:
-        return Worker()
+        return Worker(self._count)
 
     def _remove(self, worker: Worker) -> None:
         self._workers.remove(worker)

@@ -15,7 +15,7 @@ import pytest
 from msgspec.structs import replace
 
 from referee.arena.player import Player, Upkeep
-from referee.arena.process_cache import LastWords, ProcessCache, last_words
+from referee.arena.process_cache import Farewell, ProcessCache, settle
 from referee.arena.restart import Restart
 from referee.bots.building import built
 from referee.bots.confinement import Confinement
@@ -83,8 +83,7 @@ def test_a_process_is_kept_stopped_and_taken_up(tmp_path: Path, level: Level) ->
 def test_nobody_looks_at_a_kept_bot(tmp_path: Path) -> None:
     bot, cache = stateless("ann", tmp_path, Level.STANDARD), ProcessCache()
     pid = kept_pid(bot, cache, tmp_path, Level.STANDARD)
-    bubblewrap = int(stat(str(int(stat(str(pid))[1])))[1])
-    keeper = int(stat(str(bubblewrap))[1])
+    keeper = keeper_of(pid)
     wait_for(lambda: sleeps_on(keeper), "the keeper to sleep")
     cache.close()
 
@@ -115,11 +114,18 @@ def test_a_keeper_sleeps_through_a_pairing_in_which_nothing_is_written(tmp_path:
     cache.close()
 
 
-def test_what_is_written_for_a_stopped_bot_reaches_no_other_pairing(tmp_path: Path) -> None:
-    """Without walls a process that it has started may go on."""
+@pytest.mark.parametrize("heard", [True, False])
+def test_what_is_written_for_a_stopped_bot_reaches_no_other_pairing(
+    tmp_path: Path, heard: bool
+) -> None:
+    """Without walls a process that it has started may go on, also before the keeper's answer is
+    heard."""
     bot, cache = stateless("ann", tmp_path), ProcessCache()
     pid = kept_pid(bot, cache, tmp_path / "first")
-    cache.close_logs()
+    if heard:
+        cache.close_logs()
+    keeper = int(stat(str(pid))[1])
+    wait_for(lambda: sleeps_on(keeper), "the keeper to have answered")
     Path(f"/proc/{pid}/fd/2").write_bytes(b"a helper\n")
     assert kept_pid(bot, cache, tmp_path / "second") != pid
     cache.close()
@@ -134,6 +140,8 @@ def test_a_bot_shows_its_pace_anew_where_the_terms_are_others(tmp_path: Path) ->
         each = Player(0, bot, Upkeep(startup_ms=60_000, cache=cache, terms=terms))
         each.start()
         found.append(each.pace.turns)
+        assert each.fresh, "its first answer has the warm-up, wherever it was before"
+        each.fresh = False
         each.pace.limit(8)
         each.pace.sent(1)
         each.pace.answered(1, 2, None)
@@ -148,7 +156,7 @@ def test_a_bot_is_heard_though_it_reads_slowly(tmp_path: Path) -> None:
     each = player(bot, ProcessCache(), tmp_path)
     link = each.start()
     messages = [Error("code", "x" * 10_000)] * 100
-    assert last_words(link, each.session, messages) is LastWords.PONG
+    assert settle(link, each.session, messages) is Farewell.PONG
     each.leave()
 
 
@@ -167,12 +175,14 @@ def test_a_cache_tells_what_it_has(tmp_path: Path) -> None:
     assert cache.numbers() == ()
 
 
-def test_without_a_log_no_folder_is_made_for_the_last_words(tmp_path: Path) -> None:
+def test_without_a_log_no_folder_is_made_for_what_a_bot_says_last(tmp_path: Path) -> None:
     bot, cache = stateless("ann", tmp_path), ProcessCache()
-    kept_pid(bot, cache, tmp_path / "logs")
+    pid = kept_pid(bot, cache, tmp_path / "logs")
     cache.close_logs()
     shutil.rmtree(tmp_path / "logs")
     cache.forget_logs()
+    Path(f"/proc/{pid}/fd/2").write_bytes(b"a helper\n")
+    wait_for(lambda: sleeps_on(keeper_of(pid)), "the keeper to have read it")
     cache.close()
     assert not (tmp_path / "logs").exists()
 
@@ -195,13 +205,32 @@ def test_the_least_recently_used_goes_first(tmp_path: Path) -> None:
     assert not any(map(is_alive, pids))
 
 
-def test_one_that_ended_meanwhile_is_started_anew(tmp_path: Path) -> None:
-    bot, cache = stateless("ann", tmp_path), ProcessCache()
-    pid = kept_pid(bot, cache, tmp_path)
-    os.kill(pid, signal.SIGKILL)
-    wait_for(lambda: not is_alive(pid), "the end of the bot")
-    assert kept_pid(bot, cache, tmp_path) != pid
+def test_memory_is_that_of_all_processes(tmp_path: Path) -> None:
+    """One that alone is larger than the budget drives out nobody."""
+    small, large = stateless("ann", tmp_path), stateless("bob", tmp_path, habit="parent")
+    cache = ProcessCache(35_000_000)
+    pids = [kept_pid(bot, cache, tmp_path) for bot in (small, large)]
+    assert [bot in cache for bot in (small, large)] == [True, False]
+    assert [is_alive(pid) for pid in pids] == [True, False]
     cache.close()
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("who", ["bot", "keeper"])
+def test_one_that_ended_meanwhile_is_started_anew(tmp_path: Path, level: Level, who: str) -> None:
+    bot, cache = stateless("ann", tmp_path, level), ProcessCache()
+    pid = kept_pid(bot, cache, tmp_path, level)
+    os.kill(pid if who == "bot" else keeper_of(pid), signal.SIGKILL)
+    wait_for(lambda: not is_alive(pid), "the end of the bot")
+    assert kept_pid(bot, cache, tmp_path, level) != pid
+    cache.close()
+
+
+def keeper_of(pid: int) -> int:
+    """The keeper of this bot, among its ancestors."""
+    while b"keeper.py" not in Path(f"/proc/{pid}/cmdline").read_bytes():
+        pid = int(stat(str(pid))[1])
+    return pid
 
 
 @pytest.mark.parametrize("restart", [None, "game"])
@@ -258,7 +287,7 @@ def test_what_a_bot_writes_at_once_belongs_to_the_new_pairing(tmp_path: Path) ->
     again.start()
     assert again.link is not None
     again.release()
-    assert last_words(again.link, again.session, []) is LastWords.PONG
+    assert settle(again.link, again.session, []) is Farewell.PONG
     os.kill(keeper, signal.SIGCONT)
     again.leave()
     assert (tmp_path / "second" / "ann.stderr.txt").read_text().count("pinged") == 1

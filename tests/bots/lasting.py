@@ -12,11 +12,16 @@ HABIT   plain: nothing else
         half: after its answer to a ping it begins another line
         burner: half a second of CPU time in each game
         grower: 4 MB more in each game
+        opener: two more open files in each game
+        starter: two more threads in each game
+        parent: it has a child with 30 MB
+        says: its hello says that it is stateless
         talker: it tells on stderr that it was pinged
 """
 
 from __future__ import annotations
 
+import _thread
 import os
 import sys
 import time
@@ -26,16 +31,31 @@ from tests.bots.base import answer, greet, line, listen, say
 habit = sys.argv[1]
 games = 0
 last = b""
-grown = []
+grown: list[object] = []
+_thread.stack_size(65536)
+if habit == "parent":
+    up, child_up = os.pipe()
+    if not os.fork():
+        grown.append(os.urandom(30_000_000))
+        os.write(child_up, b"up")
+        time.sleep(600)
+    os.read(up, 2)
 say(f"process {os.getpid()}\n".encode(), 2)
 for message in listen():
     if message["type"] == "hello":
-        greet()
+        if habit == "says":
+            say(b'{"type": "hello", "name": "lasting", "stateless": true}\n')
+        else:
+            greet()
     elif message["type"] == "start":
         games += 1
         say(f"{os.getpid()} plays {message['game']} seat {message['seat']}\n".encode(), 2)
         if habit == "grower":
             grown.append(os.urandom(4_000_000))
+        for _ in range(2 * (habit == "opener")):
+            grown.append(os.dup(0))
+        for _ in range(2 * (habit == "starter")):
+            _thread.start_new_thread(time.sleep, (600,))
         until = time.process_time() + 0.5 * (habit == "burner")
         while time.process_time() < until:
             pass

@@ -29,6 +29,7 @@ MODULES = (
 BOT = """\
 import json, sys, time
 
+games = 0
 sys.stderr.write("hello from stderr\\n")
 for line in sys.stdin:
     message = json.loads(line)
@@ -38,16 +39,19 @@ for line in sys.stdin:
         print(json.dumps({{"type": "pong"}}), flush=True)
     elif message["type"] == "bye":
         break
+    elif message["type"] == "start":
+        games += 1
     elif message["type"] == "turn":
         time.sleep({pause_s})
         legal = sorted(message["legal"])
-        move = legal[{place} % len(legal)]
+        move = legal[({place} + games) % len(legal)]
         print(json.dumps({{"id": message["id"], "move": move}}), flush=True)
 """
 
 
 def bot_folder(parent: Path, name: str, place: int, pause_s: float = 0.0, more: str = "") -> Path:
-    """A bot that always plays the legal move at this place, after a pause."""
+    """A bot that plays the legal move behind this place after a pause, and with each game of its
+    process the next one: what a process has played tells in its games."""
     folder = parent / name
     folder.mkdir(parents=True)
     (folder / "bot.py").write_text(BOT.format(name=name, place=place, pause_s=pause_s))

@@ -39,6 +39,13 @@ def guarded(
     return guard(words, {}, View((), "/tmp"), confinement, one_process=one_process, build=build)
 
 
+def test_a_process_that_is_kept_has_all_its_seconds_in_every_pairing() -> None:
+    """It is kept if it has used up to a tenth before."""
+    for seconds in (1, 9, 10, 19, 3600):
+        given = guarded(SCRIPT, limits=Limits(cpu=seconds)).limits["CPU"]
+        assert seconds <= given - seconds / 10 < seconds + 1
+
+
 @pytest.mark.parametrize("one_process", [True, False])
 def test_a_filter_that_lets_too_much_through(one_process: bool) -> None:
     for build, told in {False: "", True: "a system call that must be refused was not"}.items():

@@ -9,13 +9,18 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from referee.bots.confinement.levels import Level
 from referee.bots.confinement.probe import holds
+from referee.bots.manifest import find_bot
 from referee.store.database import Store
+from referee.tournament.chunk import Contestant
+from referee.tournament.workers import Workers
 from tests.cli.running import referee
 from tests.tournament.playing import SALT
 from tests.tournament.test_nothing_lost import begin, games, stored, tables
+from tests.tournament.test_workers import MANNER, chunk, reports
 from tests.waiting import PATIENCE_S
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -43,7 +48,7 @@ def bots(folder: Path, *, stateless: bool | None = None, **habits: str) -> list[
 class Logs:
     """What the bots of a tournament told on stderr."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, is_by_pairing: bool = True) -> None:
         self.games: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
         """By bot and process: the games that it played, in their order."""
         self.starts: dict[str, list[int]] = defaultdict(list)
@@ -62,8 +67,9 @@ class Logs:
                     assert found, line
                     self.games[name][int(found[1])].append(f"{found[2]}-{found[3]}")
                     places[found[2]].add(path.parent.name)
-        assert all(len(found) == 1 for found in places.values()), "stderr is filed by pairing"
-        assert len(set.union(set(), *places.values())) == len(places)
+        if is_by_pairing:
+            assert all(len(found) == 1 for found in places.values()), "stderr is filed by pairing"
+            assert len(set.union(set(), *places.values())) == len(places)
 
 
 def play(
@@ -110,6 +116,42 @@ def test_when_bots_are_started(
     assert {name: len(logs.starts[name]) for name in NAMES} == dict.fromkeys(NAMES, starts)
 
 
+def test_a_hello_can_say_that_a_bot_is_stateless(tmp_path: Path) -> None:
+    """Then it has no blocks either."""
+    words = bots(tmp_path, **dict.fromkeys(NAMES, "says"))
+    logs = play(tmp_path, words, "--sandbox", "none", "--block", 2)
+    assert [len(logs.starts[name]) for name in NAMES] == [1, 1, 1, 1]
+
+
+FLAKY = """
+from referee.rules.underdog import Underdog
+
+class Flaky(Underdog):
+    name = "flaky"
+    rounds = 0
+
+    def apply(self, position, plays, chance):
+        type(self).rounds += 1
+        if self.rounds == 2:
+            raise RuntimeError
+        return super().apply(position, plays, chance)
+"""
+
+
+def test_a_game_that_is_played_again_has_new_processes_too(tmp_path: Path) -> None:
+    (tmp_path / "flaky.py").write_text(FLAKY)
+    two = bots(tmp_path / "bots")[:4]
+    done = referee(
+        tmp_path,
+        *("tournament", "--variant", "./flaky.py", *two, "--games", 4, "--out", "t"),
+        *("--jobs", 1, "--sandbox", "none", "--restart", "game"),
+    )
+    assert "RuntimeError" in done.err
+    played = Logs(tmp_path / "t").games
+    for name in ("ann", "bob"):
+        assert sorted(played[name].values()) == [["1-1"], ["1-1"], ["1-2"], ["1-3"], ["1-4"]]
+
+
 @pytest.mark.parametrize("habit", ["illegal", "resigns", "stray", "deaf", "half"])
 def test_what_a_process_did_wrong_does_not_reach_the_next_pairing(
     tmp_path: Path, habit: str
@@ -133,11 +175,13 @@ def test_what_a_process_used_counts_by_pairing(tmp_path: Path) -> None:
 
 @pytest.mark.skipif("standard" not in LEVELS, reason="no level standard")
 def test_a_process_that_grows_is_started_anew(tmp_path: Path) -> None:
-    """Twelve games of 4 MB are within the limit, and more than a tenth of it."""
-    words = bots(tmp_path, stateless=True, bob="grower")
+    """Twelve games of 4 MB, two files or two threads are within the limits, and more than a tenth
+    of them."""
+    words = bots(tmp_path, stateless=True, bob="grower", cat="opener", dan="starter")
     logs = play(tmp_path, words, "--sandbox", "standard", "--limit", "memory=128M")
-    assert len(logs.starts["bob"]) > 1
-    assert sum(len(played) for played in logs.games["bob"].values()) == 12
+    for name in ("bob", "cat", "dan"):
+        assert len(logs.starts[name]) > 1, name
+        assert sum(len(played) for played in logs.games[name].values()) == 12
     assert len(logs.starts["ann"]) == 1
 
 
@@ -228,22 +272,36 @@ def test_what_bots_learn_does_not_depend_on_kills(tmp_path: Path) -> None:
 
 
 def test_no_process_plays_both_games_of_a_pair_with_hidden_chance(tmp_path: Path) -> None:
-    """Of sample bots; bots of strangers have other chance in every game."""
-    done = referee(
-        tmp_path,
-        *("tournament", "--variant", "deck", "--bot", "highest", "--bot", "random"),
-        *("--bot", "lowest", "--games", 6, "--out", "t", "--jobs", 1),
-    )
+    """Of bots that are trusted, as sample bots are; games of strangers have chance of their own."""
+    bots(tmp_path, stateless=True)
+    ann, bob = (Contestant(n, find_bot(str(tmp_path / NAMES[n]))) for n in (0, 1))
+    manner = replace(MANNER, logs=tmp_path / "t" / "logs")
+    crew = Workers(1)
+    worker = crew.idle()[0]
+    try:
+        for pairing in (3, 4):
+            given = {"pairing": pairing, "first": ann, "second": bob, "manner": manner}
+            worker.give(chunk(4, variant="deck", **given))
+            reports(crew)
+    finally:
+        crew.close()
+    logs = Logs(tmp_path / "t", is_by_pairing=False)
+    for name in ("ann", "bob"):
+        played = sorted(logs.games[name].values())
+        assert played == [[f"{at}-{n}", f"{at}-{n + 2}"] for at in (3, 4) for n in (1, 2)]
+
+
+def test_strangers_play_no_hidden_chance_twice(tmp_path: Path) -> None:
+    """Neither in the other seat nor when games are added, for what a bot might have learned."""
+    two = bots(tmp_path / "bots", stateless=False)[:4]
+    done = referee(tmp_path, *("tournament", "--variant", "deck", *two, "-n", 4, "--out", "t"))
     assert done.status == 0, done.err
-    words = bots(tmp_path / "bots", stateless=True)
-    (tmp_path / "s").mkdir()
-    done = referee(
-        tmp_path / "s",
-        *("tournament", "--variant", "deck", *words, "--games", 4, "--out", "t"),
-    )
+    done = referee(tmp_path, *("tournament", "--resume", "t", "--games", 6))
     assert done.status == 0, done.err
-    chances = [json.dumps(record["chance"][0]) for record in games(tmp_path / "s" / "t")]
-    assert len(set(chances)) == len(chances)
+    chances = [json.dumps(record["chance"][0]) for record in games(tmp_path / "t")]
+    assert len(set(chances)) == len(chances) == 6
+    played = [each for games in Logs(tmp_path / "t").games["ann"].values() for each in games]
+    assert sorted(played) == [f"1-{number}" for number in range(1, 7)]
 
 
 @pytest.mark.parametrize("block", [7, 0])

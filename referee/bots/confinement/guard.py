@@ -16,7 +16,7 @@ from referee.bots.confinement.levels import Level
 from referee.bots.confinement.limits import GIB, MIB, Limits
 from referee.bots.confinement.seccomp import UnknownMachine, seccomp_filter
 from referee.bots.confinement.walls import HOME, View, search_path, walled, writable
-from referee.bots.keeping.watch import SMALL_SHARE
+from referee.bots.keeping.growth import SMALL_SHARE
 from referee.mistake import REFUSED, Mistake
 
 OPEN_FILES, BUILD_FILES = 64, 256
@@ -51,6 +51,8 @@ class Guard(Struct, frozen=True, kw_only=True):
     """By the name of the resource, for the process and all that it starts."""
     cpu_s: int = 0
     """Seconds of processor time that it may use in a pairing, which the keeper sees to."""
+    threads: int = 0
+    """Processes and threads that it may have at a time."""
     watched_memory: int = 0
     """Bytes that all its processes may fill together, which the keeper sees to; 0 where a control
     group does."""
@@ -107,6 +109,7 @@ def guard(
         user=servant(),
         limits=_resources(limits, BUILD_FILES if build else OPEN_FILES, full=full),
         cpu_s=limits.cpu,
+        threads=processes,
         watched_memory=0 if full else limits.memory,
         writable=writable(view),
         one_process=one_process,
@@ -134,7 +137,7 @@ def _resources(limits: Limits, files: int, *, full: bool) -> dict[str, int]:
     wanted = {
         "DATA": limits.memory,
         # A process that is kept from pairing to pairing has used up to a tenth before.
-        "CPU": limits.cpu + max(1, limits.cpu // SMALL_SHARE),
+        "CPU": limits.cpu - (-limits.cpu // SMALL_SHARE),
         "FSIZE": limits.file_size,
         "NOFILE": files,
         "SIGPENDING": SIGNALS,

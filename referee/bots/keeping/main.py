@@ -62,7 +62,7 @@ def keep(orders: Orders, handed: Handed) -> None:
             os.write(gate, b"\n")
         tell(control, f"started {bot} {stopper}")
         files = Files(bot, orders.places) if orders.places else None
-        looks = Watch(orders.memory, orders.cpu_s, outer, bot, files, group, alone=orders.alone)
+        looks = Watch(orders, outer, bot, files, group)
         with contextlib.suppress(OSError):
             ended = watch(handed, wakeup, (outer, stopper), log, looks)
         if looks.exceeded:

@@ -75,8 +75,10 @@ class Orders(SimpleNamespace):
     """Where the bot can write, as it calls it."""
     cpu_s: int = 0
     """CPU time that the bot may use in a pairing; 0 where that is not to be watched."""
+    threads: int = 0
+    """Processes and threads that the bot may have at a time; 0 where it is not confined."""
     alone: bool = False
-    """Whether the bot cannot have a second process."""
+    """Whether the bot cannot have a second process, so that nobody need search for one."""
     group: str = ""
     """The control group to make, with what to write into its files."""
     group_limits: dict[str, int] = {}

@@ -5,19 +5,16 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import sys
 import time
 
 from .files import Files
 from .group import Group
+from .growth import SMALL_SHARE, Growth
 from .kin import family, is_alive
-from .memory import SLACK, filled_kb, has_more
+from .memory import SLACK, has_more
+from .orders import Orders
 
 LOOK_S = 0.05
-SMALL_SHARE = 10
-"""A bot that is set aside may have used a tenth of its CPU time, files and disk, and its memory may
-have grown by a tenth of its limit since its first pairing, up to half of it. One that has used more
-is not taken up again: it might lack it in the next pairing."""
 REST_FACTOR = 10
 """A look is followed by a pause of so many times what it took, at least."""
 
@@ -26,35 +23,24 @@ class Watch:
     """Looks at a bot behind its walls. Without walls there is nothing to look at."""
 
     def __init__(
-        self,
-        limit: int,
-        cpu_s: int,
-        outer: int,
-        bot: int,
-        files: Files | None,
-        group: Group,
-        *,
-        alone: bool,
+        self, orders: Orders, outer: int, bot: int, files: Files | None, group: Group
     ) -> None:
-        """Of what was started, and the bot behind its walls.
-
-        `limit` of memory is 0 where the control group sees to that. `cpu_s` is the CPU time that it
-        may use in a pairing. `alone`: the bot cannot have a second process, so there is no need to
-        search for one.
-        """
-        self._limit_kb = (limit + SLACK) // 1024 if limit else 0
-        self._most_cpu_ns = cpu_s * 10**9
+        """`outer` is the process that was started, `bot` the one behind its walls."""
+        self._limit_kb = (orders.memory + SLACK) // 1024 if orders.memory else 0
+        self._most_cpu_ns = orders.cpu_s * 10**9
         self._cpu_before_ns = 0
         """What it had used when the pairing began."""
         self._aside = False
-        self._most_kept_kb = self._limit_kb // 2 or sys.maxsize
-        """The memory that it may have when it is set aside."""
-        self._was_aside = False
+        self._growth = Growth(
+            memory_kb=self._limit_kb,
+            open_files=orders.limits.get("NOFILE", 0),
+            threads=orders.threads,
+        )
         self._outer = outer
         self._bot = bot
         self._files = files
         self._group = group
-        self._alone = alone
+        self._alone = orders.alone
         self._due = 0.0
         self._cpu_ns = 0
         self.exceeded = ""
@@ -90,18 +76,9 @@ class Watch:
         return (
             busiest_ns * SMALL_SHARE <= self._most_cpu_ns
             and self._files.are_few(SMALL_SHARE)
-            and not self._has_grown(pids)
+            and self._growth.is_small(pids)
             and not self._group.is_half_full()
         )
-
-    def _has_grown(self, pids: list[int]) -> bool:
-        if not self._limit_kb:
-            return False
-        if not self._was_aside:
-            self._was_aside = True
-            grown_kb = sum(map(filled_kb, pids)) + self._limit_kb // SMALL_SHARE
-            self._most_kept_kb = min(self._most_kept_kb, grown_kb)
-        return has_more(self._most_kept_kb, pids)
 
     def take_up(self) -> None:
         """A pairing begins: what the bot has used before does not count in it."""
