@@ -113,7 +113,7 @@ class BotProcess:
         self.stopper = self._keeper.stopper
         self._closed = False
         self._walled = guard is not None
-        self._alone = guard is not None and guard.one_process
+        self._alone = guard is None or guard.one_process
         self._stops_whole = guard is None or guard.stops_whole
         self._group_path = guard.group if guard is not None else ""
         self._group: OpenGroup | None = None
@@ -239,10 +239,11 @@ class BotProcess:
         return stat(str(self.pid))[:1] != [b"R"]
 
     def memory_bytes(self) -> int:
-        """What its processes have in memory; 0 where the system does not tell."""
+        """What its processes have in memory; 0 where the system does not tell. Without walls only
+        the first one counts: to search for others takes longer than many a game."""
         if self._alone and self.pid is not None:
             return _resident_bytes(self.pid)
-        # Orphans are children of the keeper, or of the first process behind the walls.
+        # Orphans become children of the first process behind the walls, or of the keeper.
         with contextlib.suppress(OSError):
             return sum(map(_resident_bytes, family(self._keeper.pid)[1:]))
         return 0
