@@ -118,7 +118,7 @@ def test_when_bots_are_started(
 
 def test_a_hello_can_say_that_a_bot_is_stateless(tmp_path: Path) -> None:
     """Then it has no blocks either."""
-    words = bots(tmp_path, **dict.fromkeys(NAMES, "says"))
+    words = bots(tmp_path, stateless=None, **dict.fromkeys(NAMES, "says"))
     logs = play(tmp_path, words, "--sandbox", "none", "--block", 2)
     assert [len(logs.starts[name]) for name in NAMES] == [1, 1, 1, 1]
 

@@ -75,7 +75,8 @@ class Parlour:
         """End all games; a bot that does not answer ends with this process."""
         with self._lock:
             self._closed = True
-            sittings = self._open()
+            # The bot of a game that has just ended may still be leaving.
+            sittings = [sitting for _, sitting in self._sittings.values()]
         for sitting in sittings:
             sitting.leave(CLOSED)
         deadline = time.monotonic() + CLOSES_S

@@ -170,7 +170,9 @@ def test_there_are_only_so_many_tables(monkeypatch: pytest.MonkeyPatch) -> None:
         parlour.sit_down("ann", terms())
     left = [pid for pid in processes_of(os.getpid()) if pid not in before]
     wait_for(lambda: nothing_left(left) or None, "the bots' end")
-    assert not any(thread.name == "sitting" for thread in threading.enumerate())
+    wait_for(
+        lambda: "sitting" not in {thread.name for thread in threading.enumerate()}, "their end"
+    )
 
 
 def test_a_game_that_is_over_is_kept_for_a_while_only(monkeypatch: pytest.MonkeyPatch) -> None:
