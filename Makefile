@@ -40,8 +40,8 @@ OTHER := yes
 .PHONY: $(READY)
 endif
 endif
-WORKERS ?= 4
-# A file of tests stays with one worker; the long ones come first.
+WORKERS ?= 5
+# A file of tests stays with one worker (tests/conftest.py); the long ones come first.
 SHARED_OUT := --dist loadfile --no-loadscope-reorder
 QUICK_WORKERS ?= 2
 N ?= 6

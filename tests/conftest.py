@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped]
 
 from referee.bots.confinement.probe import EVERYWHERE
 from tests.hostile.conftest import name_what_is_lacking
@@ -48,6 +49,21 @@ LONG = (
     *("confinement", "languages", "tournament"),
 )
 """Folders whose tests take long. They come first: no worker is left alone with them at the end."""
+SHARED = ("tests/cluster/", "tests/postgres/", "tests/web/pages/")
+"""Folders whose tests share what is dear to start: a cluster, a database server, a browser."""
+
+
+class ByFile(LoadFileScheduling):  # type: ignore[misc]  # xdist has no types
+    """A file of tests stays with one worker, and so does a folder whose tests share something."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        return next((folder for folder in SHARED if file.startswith(folder)), file)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> ByFile:
+    return ByFile(config, log)
 
 
 @pytest.hookimpl(trylast=True)

@@ -13,7 +13,7 @@ from tests.web.serving import serving
 
 def test_the_page_says_that_it_is_too_large(browser: Browser, own: Contest, tmp_path: Path) -> None:
     large = tmp_path / "large.tar"
-    large.write_bytes(bytes(60_000_000))
+    large.write_bytes(bytes(25_000_000))
     with serving(own.data) as web:
         context = browser.new_context(base_url=web.url)
         context.set_default_timeout(PATIENCE_MS)
