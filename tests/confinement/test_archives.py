@@ -18,12 +18,13 @@ from hypothesis import strategies as st
 
 from referee.bots import archive as module
 from referee.bots import building
-from referee.bots.archive import UNPACKER, BadArchive, unpack
+from referee.bots.archive import UNPACKER, BadArchive
 from referee.bots.building import built
 from referee.bots.confinement.identity import servant
 from referee.bots.manifest import BadBot, Bot, read_bot
 from referee.bots.unpacking.open_folder import open_folder
 from referee.bots.unpacking.tar import Judged, Most
+from tests.confinement.archived import unpack
 from tests.confinement.offered import confined, walls
 
 FOLDER, LINK, SECOND_NAME = tarfile.DIRTYPE, tarfile.SYMTYPE, tarfile.LNKTYPE
@@ -260,8 +261,8 @@ def test_it_is_the_bots_user_who_unpacks(tmp_path: Path) -> None:
 def test_where_there_is_no_such_user(tmp_path: Path) -> None:
     """In a namespace of users that has one alone, who is root there and there alone."""
     script = (
-        "import io, sys; from pathlib import Path; from referee.bots.archive import *\n"
-        "try: unpack(io.BytesIO(bytes(1024)), Path(sys.argv[1]), 1000)\n"
+        "import sys; from pathlib import Path; from referee.bots.archive import *\n"
+        "try: unpack(open('/dev/zero', 'rb'), Path(sys.argv[1]), 1000)\n"
         "except BadArchive as bad: print(bad)"
     )
     before = tmp_path.stat().st_mode

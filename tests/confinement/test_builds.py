@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from referee.bots.archive import BadArchive, unpack
+from referee.bots.archive import BadArchive
 from referee.bots.building import BuildFailed, build_log, built
 from referee.bots.manifest import BadBot, Bot, find_bot, read_bot
 from referee.match import play_match
 from tests.confinement.offered import confined, walls
+from tests.confinement.archived import unpack
 
 
 def to_build(folder: Path, build: str, **files: str) -> Bot:
