@@ -149,6 +149,25 @@ def test_what_is_portable_is_known_by_what_was_built(
     assert "built second" in told[1]
 
 
+@walls
+def test_what_is_portable_is_built_within_walls(cluster: DaskCluster, tmp_path: Path) -> None:
+    """A stranger's manifest may say that it is, and the build runs where the organiser types."""
+    outside = tmp_path / "outside"
+    folder = bot_folder(tmp_path, "odd", 0)
+    more = f'portable = true\nbuild = ["sh", "-c", "echo made > made; echo out > {outside} || :"]\n'
+    (folder / "bot.toml").write_text((folder / "bot.toml").read_text() + more)
+    status, said = ended(
+        begin(
+            tmp_path,
+            *("--variant", "underdog", "--bot", folder, "--bot", "lowest", "-n", 4),
+            *("--sandbox", "standard", "--cluster", cluster.address),
+        )
+    )
+    assert status == 0, said
+    assert list((cluster.folder / "referee" / "parcels").glob("bot-*/made"))
+    assert not outside.exists()
+
+
 def test_a_bot_that_is_played_is_not_taken_away(cluster: DaskCluster, tmp_path: Path) -> None:
     """Machines forget what nobody has used for a month, when something new comes."""
     parcels = cluster.folder / "referee" / "parcels"
