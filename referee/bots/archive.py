@@ -72,15 +72,16 @@ def _add(archive: tarfile.TarFile, top: OpenFolder, name: str) -> None:
 
 
 @contextlib.contextmanager
-def receive(fd: int, within_s: float, most_bytes: int) -> Iterator[IO[bytes] | None]:
+def receive(fd: int, within_s: float, most_bytes: int, place: Path) -> Iterator[IO[bytes] | None]:
     """All that comes until the end, in a file of its own; None if the end does not come in time.
 
+    The file is on the disk of `place`, a folder, and has no name there: it ends with this process.
     Raises BadArchive for more than `most_bytes`.
     """
     poll = select.poll()
     poll.register(fd, select.POLLIN)
     deadline = time.monotonic() + within_s
-    with tempfile.TemporaryFile() as file:
+    with tempfile.TemporaryFile(dir=place) as file:
         while True:
             left_ms = (deadline - time.monotonic()) * 1000
             if left_ms <= 0 or not poll.poll(left_ms):
@@ -135,8 +136,8 @@ def _run_unpacker(file: IO[bytes], folder: int, most_bytes: int, user: int | Non
     orders += [f"names={MOST_FILES}", f"levels={MOST_LEVELS}"]
     if user is not None:
         orders.append(f"user={user}")
-    try:
     file.seek(0)  # What was written last is on the disk then.
+    try:
         done = subprocess.run(
             [sys.executable, "-I", "-S", str(UNPACKER), *orders],
             stdin=file,
