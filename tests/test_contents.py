@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import socket
 import stat
@@ -165,7 +166,12 @@ def test_a_build_that_makes_a_pipe(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "read", [hash_folder, pack, lambda folder: copy_folder(folder, Path("copy"))]
+    "read",
+    [
+        hash_folder,
+        lambda folder: pack(folder, io.BytesIO()),
+        lambda folder: copy_folder(folder, Path("copy")),
+    ],
 )
 def test_a_link_that_its_owner_puts_on_the_way(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read: Callable[[Path], object]

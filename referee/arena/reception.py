@@ -144,6 +144,7 @@ class Reception:
         self.by_peer[arrival.peer] = guest
         self._by_connection[arrival.connection] = guest
         self._strays.pop(arrival.connection, None)
+        self._router.keep(arrival.peer)
 
     def _unbind(self, guest: Guest) -> None:
         if self.by_peer.get(guest.peer) is guest:

@@ -8,10 +8,8 @@ archive. What it has made is handed to root in the end.
 from __future__ import annotations
 
 import contextlib
-import io
 import os
 import select
-import shutil
 import stat
 import subprocess
 import sys
@@ -20,7 +18,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Protocol, cast
 
 from referee.bots.confinement.identity import servant
 from referee.bots.confinement.limits import MIB, show_size
@@ -39,16 +37,23 @@ MEMORY = 512 * MIB
 """Far more than the names of a hundred thousand files take."""
 
 
-def pack(folder: Path) -> bytes:
-    """The content of a bot's folder as a tar file; the same folder gives the same bytes."""
-    packed = io.BytesIO()
+class Sink(Protocol):
+    """Takes an archive, piece by piece."""
+
+    def write(self, data: bytes, /) -> object: ...
+
+
+def pack(folder: Path, to: Sink) -> None:
+    """The content of a bot's folder as a tar file; the same folder gives the same bytes.
+
+    A file goes through memory in pieces. Raises OSError, and what `to` raises.
+    """
     with (
-        tarfile.open(fileobj=packed, mode="w:", format=tarfile.PAX_FORMAT) as archive,
+        tarfile.open(fileobj=cast(IO[bytes], to), mode="w|", format=tarfile.PAX_FORMAT) as archive,
         open_folder(os.path.realpath(folder)) as top,
     ):
         for path in contents(folder):
             _add(archive, top, path.as_posix())
-    return packed.getvalue()
 
 
 def _add(archive: tarfile.TarFile, top: OpenFolder, name: str) -> None:
@@ -62,21 +67,21 @@ def _add(archive: tarfile.TarFile, top: OpenFolder, name: str) -> None:
         archive.addfile(info)
     else:
         with plain_file(top.open_file(name), name) as file:
-            content = file.read()
-        info.size, info.mode = len(content), 0o755 if mode & 0o100 else 0o644
-        archive.addfile(info, io.BytesIO(content))
+            info.size, info.mode = os.fstat(file.fileno()).st_size, 0o755 if mode & 0o100 else 0o644
+            archive.addfile(info, file)
 
 
 @contextlib.contextmanager
-def receive(fd: int, within_s: float, most_bytes: int) -> Iterator[IO[bytes] | None]:
+def receive(fd: int, within_s: float, most_bytes: int, place: Path) -> Iterator[IO[bytes] | None]:
     """All that comes until the end, in a file of its own; None if the end does not come in time.
 
+    The file is on the disk of `place`, a folder, and has no name there: it ends with this process.
     Raises BadArchive for more than `most_bytes`.
     """
     poll = select.poll()
     poll.register(fd, select.POLLIN)
     deadline = time.monotonic() + within_s
-    with tempfile.TemporaryFile() as file:
+    with tempfile.TemporaryFile(dir=place) as file:
         while True:
             left_ms = (deadline - time.monotonic()) * 1000
             if left_ms <= 0 or not poll.poll(left_ms):
@@ -93,7 +98,7 @@ def receive(fd: int, within_s: float, most_bytes: int) -> Iterator[IO[bytes] | N
 
 
 def unpack(file: IO[bytes], folder: Path, most_bytes: int) -> None:
-    """All of a file into an empty folder, or nothing. Raises BadArchive, OSError."""
+    """All of a file of the disk into an empty folder, or nothing. Raises BadArchive, OSError."""
     user = servant()
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
@@ -131,19 +136,19 @@ def _run_unpacker(file: IO[bytes], folder: int, most_bytes: int, user: int | Non
     orders += [f"names={MOST_FILES}", f"levels={MOST_LEVELS}"]
     if user is not None:
         orders.append(f"user={user}")
+    file.seek(0)  # What was written last is on the disk then.
     try:
-        with _on_disk(file) as archive:
-            done = subprocess.run(
-                [sys.executable, "-I", "-S", str(UNPACKER), *orders],
-                stdin=archive,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env={"LANG": "C.UTF-8"},
-                pass_fds=[folder],
-                start_new_session=True,
-                timeout=WITHIN_S,
-                check=False,
-            )
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", str(UNPACKER), *orders],
+            stdin=file,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={"LANG": "C.UTF-8"},
+            pass_fds=[folder],
+            start_new_session=True,
+            timeout=WITHIN_S,
+            check=False,
+        )
     except subprocess.TimeoutExpired:
         raise BadArchive(f"it cannot be unpacked within {WITHIN_S:g} s") from None
     word, _, rest = done.stdout.decode().partition(" ")
@@ -155,18 +160,6 @@ def _run_unpacker(file: IO[bytes], folder: int, most_bytes: int, user: int | Non
     if word != "done":
         how, memory = told_status(done.returncode), show_size(MEMORY)
         raise BadArchive(f"the process that unpacks it {how}; it may have {memory} of memory")
-
-
-@contextlib.contextmanager
-def _on_disk(file: IO[bytes]) -> Iterator[IO[bytes]]:
-    """A file that another process can read."""
-    if not isinstance(file, io.BytesIO):
-        yield file
-        return
-    with tempfile.TemporaryFile() as copy:
-        shutil.copyfileobj(file, copy)
-        copy.flush()
-        yield copy
 
 
 def _take_over(folder: int, user: int) -> None:

@@ -214,7 +214,7 @@ def _build_confined(
     try:
         process.await_start(limit_ms / 1000)
         process.end_input()
-        with receive(process.stdout, limit_ms / 1000, most) as archive:
+        with receive(process.stdout, limit_ms / 1000, most, folder.parent) as archive:
             ended = _ended(process, STATUS_S if archive is not None else 0.0, limit_ms)
             process.close()
             if compilers is not None:

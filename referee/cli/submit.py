@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import re
 import sys
 import time
@@ -91,7 +92,10 @@ def submit_command(
 
 def _hand_in(remote: Remote, folder: Path, label: str) -> Any:
     """The new version, as the daemon tells it."""
-    packed = gzip.compress(pack(folder), mtime=0)
+    archive = io.BytesIO()
+    with gzip.GzipFile(fileobj=archive, mode="wb", mtime=0) as out:
+        pack(folder, out)
+    packed = archive.getvalue()
     _must_be_taken(remote, folder, len(packed))
     if not label:
         return remote.post("/submissions", packed, "application/gzip")

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from referee.bots.building import built
 from referee.bots.confinement.guard import NotConfined
 from referee.bots.confinement.levels import Level
-from referee.bots.confinement.probe import said_aloud
+from referee.bots.confinement.probe import best_level, said_aloud
 from referee.bots.manifest import BadBot, Bot, is_sample
 from referee.clock import read_duration_ms
 from referee.cluster.cluster import WORKERS_S, Cluster, NoCluster
@@ -119,8 +119,16 @@ class ClusterGround:
             tell(Building(bot=name))
 
         def build(bot: Bot) -> Bot:
+            confinement = confinement_of(spec)
+            if confinement.level is not Level.NONE:
+                confinement = replace(confinement, level=best_level())
+                if confinement.level is Level.NONE and not is_sample(bot):
+                    raise BadBot(
+                        f"{bot.name}: a portable bot is built here, and no build can be confined "
+                        "here; see `referee doctor`, or leave out portable in its bot.toml"
+                    )
             limit_ms = read_duration_ms(spec.build_time)
-            return built(bot, limit_ms=limit_ms, on_build=on_build)
+            return built(bot, confinement, limit_ms=limit_ms, on_build=on_build)
 
         return parcel_of_bot(bot, build)
 

@@ -8,7 +8,6 @@ what is below the folder where it stands keeps its place, and what is elsewhere 
 from __future__ import annotations
 
 import hashlib
-import io
 import os
 import shutil
 import tempfile
@@ -21,16 +20,26 @@ from msgspec.structs import replace
 
 from referee.bots.archive import BadArchive, pack, unpack
 from referee.bots.cache import default_cache, is_kept, kept
-from referee.bots.contents import DIGITS, MOST_BYTES, TooMuch
+from referee.bots.confinement.limits import MIB, show_size
+from referee.bots.contents import DIGITS, TooMuch
 from referee.bots.environment import environment
 from referee.bots.manifest import BadBot, Bot
+from referee.mistake import Mistake
 
 MOST_SENT = 100_000_000
 """Bytes of a parcel: it goes through the memory of scheduler and workers."""
+MOST_UNPACKED = 256 * MIB
+"""Of its archive, which is on the disk of each machine while it is unpacked."""
+PIECE = 16 * 1024
+"""Of a parcel; what it unpacks to, at most a thousand times as much, is in memory."""
 WAIT_MS = 60_000
 SCRIPT = "script-"
 ASIDE = "elsewhere"
 """Where a command line finds the files that are not below its folder."""
+
+
+class TooLarge(Mistake):
+    """More than is sent to a cluster."""
 
 
 class Parcel(Struct, frozen=True):
@@ -50,23 +59,50 @@ def parcel_of_bot(bot: Bot, built: Callable[[Bot], Bot]) -> tuple[Bot, Parcel]:
         bot = built(bot)
     try:
         if bot.owns_folder and bot.folder is not None:
-            command, content = bot.command, pack(bot.folder)
+            command, packed = bot.command, _Packed(bot.folder)
         else:
-            command, content = _with_named_files(bot)
+            command, packed = _with_named_files(bot)
+    except TooLarge as large:
+        raise BadBot(f"{bot.name}: {large}") from None
     except TooMuch as much:
         raise BadBot(f"{bot.name}: {much.filename}: {much.strerror}") from None
     except OSError as error:
-        raise BadBot(f"{bot.name}: {error.filename}: {error.strerror}") from None
-    body = zlib.compress(content)
-    if len(body) > MOST_SENT:
-        raise BadBot(f"{bot.name}: packed, it has more than {MOST_SENT} bytes: too much to send")
+        told = f"{error.filename or bot.folder}: {error.strerror or error}"
+        raise BadBot(f"{bot.name}: {told}") from None
     # A machine knows a bot that it has made ready, command and all, by this name.
-    name = f"bot-{_digest(content, *map(os.fsencode, command))}"
+    name = f"bot-{_digest(packed.content, *map(os.fsencode, command))}"
     sent = replace(bot, command=command, folder=Path(name), owns_folder=True)
-    return sent, Parcel(name, body)
+    return sent, Parcel(name, packed.body)
 
 
-def _with_named_files(bot: Bot) -> tuple[tuple[str, ...], bytes]:
+class _Packed:
+    """A folder as it is sent. Only what is sent is ever in memory."""
+
+    def __init__(self, folder: Path) -> None:
+        """Raises TooLarge, OSError."""
+        self._size = 0
+        self._digest = hashlib.sha256()
+        self._packer = zlib.compressobj()
+        self._body = bytearray()
+        pack(folder, self)
+        self._body += self._packer.flush()
+        self.body = bytes(self._body)
+        self.content = self._digest.digest()
+        """By which it is known: the hash of the archive."""
+
+    def write(self, data: bytes) -> None:
+        """The next piece of the archive."""
+        self._size += len(data)
+        if self._size > MOST_UNPACKED:
+            most = show_size(MOST_UNPACKED)
+            raise TooLarge(f"as an archive it is larger than {most}: too much to send to a cluster")
+        self._digest.update(data)
+        self._body += self._packer.compress(data)
+        if len(self._body) > MOST_SENT:
+            raise TooLarge(f"packed, it has more than {MOST_SENT} bytes: too much to send")
+
+
+def _with_named_files(bot: Bot) -> tuple[tuple[str, ...], _Packed]:
     """A command line as it is to be run where it arrives, and the files that it names, packed."""
     here = bot.folder or Path.cwd()
     aside = ASIDE
@@ -86,7 +122,7 @@ def _with_named_files(bot: Bot) -> tuple[tuple[str, ...], bytes]:
             to.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(here / word, to)
             command.append(inside)
-        return tuple(command), pack(Path(place))
+        return tuple(command), _Packed(Path(place))
 
 
 def _is_file(path: Path) -> bool:
@@ -113,11 +149,11 @@ def _digest(*parts: bytes) -> str:
 
 
 def parcel_of_script(path: Path) -> Parcel:
-    """A variant's script. Raises OSError."""
+    """A variant's script. Raises OSError, TooLarge."""
     with tempfile.TemporaryDirectory() as place:
         shutil.copyfile(path, Path(place) / path.name)
-        packed = pack(Path(place))
-    return Parcel(f"{SCRIPT}{_digest(packed)}", zlib.compress(packed))
+        packed = _Packed(Path(place))
+    return Parcel(f"{SCRIPT}{_digest(packed.content)}", packed.body)
 
 
 def parcels_folder() -> Path:
@@ -135,9 +171,11 @@ def keep(parcel: Parcel) -> Path:
 
     def make(folder: Path) -> None:
         opener = zlib.decompressobj()
-        content = opener.decompress(parcel.body, MOST_BYTES)
-        if opener.unconsumed_tail:
-            raise BadArchive("it is too large")
-        unpack(io.BytesIO(content), folder, MOST_BYTES)
+        with tempfile.TemporaryFile(dir=folder.parent) as archive:
+            for start in range(0, len(parcel.body), PIECE):
+                archive.write(opener.decompress(parcel.body[start : start + PIECE]))
+                if archive.tell() > MOST_UNPACKED:
+                    raise BadArchive("it is too large")
+            unpack(archive, folder, MOST_UNPACKED)
 
     return kept(parcels_folder(), parcel.name, make, wait_ms=WAIT_MS, who=parcel.name)

@@ -118,9 +118,11 @@ class Router:
         heartbeat_ms: int = HEARTBEAT_MS,
         silent_s: float = SILENT_S,
         most_of_one: int = MOST_OF_ONE,
+        most: int | None = None,
     ) -> None:
         """With a secret key, only peers whose public key is known get in. A connection has so many
-        seconds to its first message, an address so many connections. Raises BadEndpoint."""
+        seconds to its first message, an address so many connections, all together `most`. Raises
+        BadEndpoint."""
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self.refused: Counter[str] = Counter()
         """Who was not let in, by why."""
@@ -139,7 +141,9 @@ class Router:
         if secret is not None:
             keeper = Doorkeeper(self._context, known or (lambda _: None))
             self.refused = keeper.refused
-        self._strangers = Strangers(self.refused, silent_s=silent_s, most_of_one=most_of_one)
+        self._strangers = Strangers(
+            self.refused, silent_s=silent_s, most_of_one=most_of_one, most=most
+        )
         self._socket = self._context.socket(zmq.ROUTER)
         _configure(self._socket, endpoint, secret, heartbeat_ms)
         self._monitor = self._watch()
@@ -204,6 +208,12 @@ class Router:
     def connection(self, peer: bytes) -> Connection | None:
         """What is known of a peer that is connected and has sent something."""
         return self._connections.get(peer)
+
+    def keep(self, peer: bytes) -> None:
+        """This peer is known: its connection is not ended to make room for others."""
+        connection = self._connections.get(peer)
+        if connection is not None:
+            self._strangers.known(connection.fd)
 
     def guard(self) -> None:
         """Hang up on whoever has said nothing for too long, or has sent far more than could be

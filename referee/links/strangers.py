@@ -1,8 +1,9 @@
-"""Connections of which nothing was heard yet: for how long, and how many from one address.
+"""Connections of nobody who is known: for how long they may be silent, and how many there may be.
 
 Every connection takes a descriptor, whether anybody speaks or not. So a silent one is closed after
-a while, and an address has a share of the descriptors. libzmq cannot hang up on a peer: its socket
-is shut from outside.
+a while, an address has a share of the descriptors, and where few are left the oldest connection of
+a stranger makes room for a new one. libzmq cannot hang up on a peer: its socket is shut from
+outside.
 """
 
 from __future__ import annotations
@@ -16,14 +17,19 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
+from referee.links.addresses import network_of
 from referee.links.tcp import copy_of, shut
 
 SILENT_S = 60.0
 """From the beginning of a connection to its first message."""
 MOST_OF_ONE = 2_000
 """Connections of one address; half of the descriptors where that is less."""
+SPARE = 1_500
+"""Descriptors that are left for connections that libzmq has and nobody has counted yet, and for all
+else; half of them where that is less."""
 SILENT = "silent"
 TOO_MANY = "too many of one address"
+NO_ROOM = "no room"
 
 
 class Line(Struct, frozen=True):
@@ -31,11 +37,12 @@ class Line(Struct, frozen=True):
 
     inode: int
     address: str
+    """Of IPv6 the network."""
     since: float
 
 
 class Strangers:
-    """Every connection by its descriptor, and which of them have said nothing."""
+    """Every connection by its descriptor, and which of them are strangers'."""
 
     def __init__(
         self,
@@ -43,14 +50,20 @@ class Strangers:
         *,
         silent_s: float = SILENT_S,
         most_of_one: int = MOST_OF_ONE,
+        most: int | None = None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Who is hung up on is counted in `refused`, by why."""
+        """Who is hung up on is counted in `refused`, by why. `most` is for all addresses together;
+        what the descriptors allow by default."""
         self.refused = refused
         self._silent_s = silent_s
-        self._most_of_one = min(most_of_one, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2)
+        descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        self._most_of_one = min(most_of_one, descriptors // 2)
+        self._most = most or descriptors - min(SPARE, descriptors // 2)
         self._now = now
         self._lines: dict[int, Line] = {}
+        self._strangers: dict[int, None] = {}
+        """Those that may be hung up on, the oldest first."""
         self._silent: set[int] = set()
         self._of_address: Counter[str] = Counter()
 
@@ -59,19 +72,29 @@ class Strangers:
         return fd in self._silent
 
     def accepted(self, fd: int) -> None:
-        """A connection has begun; it is ended where there are too many of its address."""
+        """A connection has begun; it is ended where there are too many of its address, and the
+        oldest of a stranger where there are too many in all."""
         self.ended(fd)
         inode, address = _peer(fd)
         self._lines[fd] = line = Line(inode, address, self._now())
+        self._strangers[fd] = None
         self._silent.add(fd)
         self._of_address[address] += 1
         if address and self._of_address[address] > self._most_of_one:
             self._hang_up(fd, line, TOO_MANY)
+        elif len(self._lines) > self._most:
+            oldest = next(iter(self._strangers))
+            self._hang_up(oldest, self._lines[oldest], NO_ROOM)
 
     def heard(self, fd: int) -> None:
         self._silent.discard(fd)
 
+    def known(self, fd: int) -> None:
+        """It is no stranger's any more."""
+        self._strangers.pop(fd, None)
+
     def ended(self, fd: int) -> None:
+        self._strangers.pop(fd, None)
         self._silent.discard(fd)
         line = self._lines.pop(fd, None)
         if line is not None:
@@ -87,6 +110,7 @@ class Strangers:
 
     def _hang_up(self, fd: int, line: Line, why: str) -> None:
         """Its end is told of in a moment, and is no other trouble then."""
+        self._strangers.pop(fd, None)
         self._silent.discard(fd)
         self.refused[why] += 1
         hang_up(fd, line.inode)
@@ -110,5 +134,5 @@ def _peer(fd: int) -> tuple[int, str]:
     """The number of a socket, and the address at its other end; none where it has none."""
     with contextlib.suppress(OSError), copy_of(fd) as line:
         name = line.getpeername()
-        return os.fstat(fd).st_ino, str(name[0]) if isinstance(name, tuple) else ""
+        return os.fstat(fd).st_ino, network_of(name[0]) if isinstance(name, tuple) else ""
     return 0, ""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import get_args
 
+import msgspec
 from msgspec import Struct, inspect
 
 from referee.clock import DEFAULT_GRACE_MS, DEFAULT_STARTUP_MS, DEFAULT_WARM_UP_MS, Clock, show_ms
@@ -252,7 +253,9 @@ def _is_unset(info: inspect.Type) -> bool:
 def _required(field: inspect.Field) -> str:
     if field.required:
         return "yes"
-    return f"no, then `{field.default}`" if isinstance(field.default, int) else "no"
+    if not isinstance(field.default, int):
+        return "no"
+    return f"no, then `{msgspec.json.encode(field.default).decode()}`"
 
 
 def state_diagram() -> str:

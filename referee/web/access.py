@@ -19,6 +19,7 @@ from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 
+from referee.links.addresses import network_of
 from referee.store.house import House
 from referee.web.rates import Rate
 from referee.web.refusal import Refusal
@@ -188,14 +189,8 @@ def csrf_token(token: str) -> str:
 
 
 def address_of(request: Request) -> str:
-    """An address that limits count by. Of IPv6 the network: whoever has one has all of it."""
+    """What limits count by."""
     return network_of(request.client.host if request.client is not None else "")
-
-
-def network_of(host: str) -> str:
-    if ":" in host and not host.startswith("::ffff:"):
-        return ":".join(host.split(":")[:4])
-    return host
 
 
 def remember(response: Response, token: str, *, secure: bool) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from referee.web.access import network_of
+from referee.links.addresses import network_of
 from referee.web.refusal import Told
 from referee.web.settings import Limits
 

@@ -12,7 +12,6 @@ It imports the standard library alone, so that it starts within a tenth of a sec
 from __future__ import annotations
 
 import codecs
-import contextlib
 import json
 import os
 import resource
@@ -29,6 +28,8 @@ BAD, TOO_LARGE, TOO_COSTLY = 400, 413, 422
 MEMORY = 192 * 1024 * 1024
 """Bytes, and eight times the largest archive on top."""
 NICE = 5
+NOT_CONFINED = 3
+"""The exit status of a process that cannot become who it is to be."""
 TOO_MUCH_MEMORY = "the archive takes more memory to unpack than any bot's folder does"
 
 
@@ -58,6 +59,8 @@ class Upload(NamedTuple):
 def main() -> None:
     order = Order(**json.loads(sys.stdin.buffer.readline()))
     _confine(order)
+    if order.user is not None:
+        _become(order.user)
     upload, content = read_upload(order, sys.stdin.buffer.read())
     sys.stdout.buffer.write(json.dumps(upload._asdict()).encode() + b"\n" + content)
     sys.stdout.buffer.flush()
@@ -77,11 +80,17 @@ def _confine(order: Order) -> None:
     ):
         resource.setrlimit(limit, (most, most))
     signal.alarm(order.deadline_s)
-    if order.user is not None:
-        with contextlib.suppress(PermissionError):  # root in name alone, as in some containers
-            os.setgroups([])
-            os.setresgid(order.user, order.user, order.user)
-            os.setresuid(order.user, order.user, order.user)
+
+
+def _become(user: int) -> None:
+    """Another user, for good, or end: what a stranger sent is never read as root."""
+    try:
+        os.setgroups([])
+        os.setresgid(user, user, user)
+        os.setresuid(user, user, user)
+    except OSError as error:  # root in name alone, as in some containers
+        print(error.strerror, file=sys.stderr, flush=True)
+        os._exit(NOT_CONFINED)
 
 
 def read_upload(order: Order, body: bytes) -> tuple[Upload, bytes]:

@@ -25,7 +25,7 @@ from referee.web import bodies
 from referee.web.endpoint import HandedIn
 from referee.web.refusal import Refusal
 from referee.web.settings import Limits
-from referee.web.upload_reader import TOO_COSTLY, Order, Upload
+from referee.web.upload_reader import NOT_CONFINED, TOO_COSTLY, Order, Upload
 
 AT_ONCE = 4
 OF_ONE = 2
@@ -111,6 +111,9 @@ async def _unpacked(order: Order, body: bytes) -> tuple[Upload, bytes]:
     if process.returncode and process.returncode < 0:
         # Whatever a crafted file makes of its reader is its sender's doing.
         raise Refusal(422, "the upload cannot be read: it ends the process that reads it")
+    if process.returncode == NOT_CONFINED:
+        why = told.decode(errors="replace").strip()
+        raise _none_is_read(f"its reader cannot become user {order.user}: {why}")
     if process.returncode:
         raise RuntimeError(f"the upload reader ended with {process.returncode}: {told[-2000:]!r}")
     head, _, content = out.partition(b"\n")
@@ -130,9 +133,14 @@ async def _upload_reader() -> asyncio.subprocess.Process:
             start_new_session=True,
         )
     except OSError as error:  # no process or no descriptor is to be had
-        print(f"web: no upload can be read: {error.strerror}", file=sys.stderr, flush=True)
-        wait = {"Retry-After": "30"}
-        raise Refusal(503, "no upload can be read at the moment", wait) from None
+        raise _none_is_read(error.strerror) from None
+
+
+def _none_is_read(why: str | None) -> Refusal:
+    """The log is told why; that is nothing of the sender's."""
+    print(f"web: no upload can be read: {why}", file=sys.stderr, flush=True)
+    wait = {"Retry-After": "30"}
+    return Refusal(503, "no upload can be read at the moment", wait)
 
 
 def _too_slow(order: Order) -> Refusal:

@@ -146,12 +146,15 @@ class Host:
         keys: dict[str, str] | None = None,
         tokens: dict[str, str] | None = None,
         endpoint: str | None = None,
+        most: int | None = None,
         now_ns: Callable[[], int] = time.monotonic_ns,
     ) -> None:
         self.keys = new_keys()
         known = keys.get if keys is not None else None
         secret = self.keys.secret if keys is not None else None
-        self.router = Router(endpoint or f"tcp://{own_address()}:0", secret=secret, known=known)
+        self.router = Router(
+            endpoint or f"tcp://{own_address()}:0", secret=secret, known=known, most=most
+        )
         self.hall = Hall(self.router, OpenDoors(tokens), terms or HallTerms(warm_up_ms=0), now_ns)
         self.bots: list[Bot] = []
         self.happened: list[Happening] = []

@@ -12,6 +12,7 @@ from collections import deque
 from referee.arena.happenings import HallTerms
 from referee.arena.reception import NO_HELLO
 from referee.links.router import OLD_PROTOCOL
+from referee.links.strangers import NO_ROOM
 from tests.arena.hosting import endings, hosting
 from tests.waiting import PATIENCE_S
 
@@ -107,6 +108,25 @@ def test_those_who_play_play_on_whatever_strangers_say() -> None:
         assert host.departed() == []
         assert set(host.hall.guests) == {"x", "y"}
         assert enough_heard()
+
+
+def test_strangers_make_room_and_guests_do_not() -> None:
+    """However many say nothing, or no good hello, a guest can come, and guests stay."""
+    with hosting(tokens={"a": "a", "b": "b"}, most=8) as host, contextlib.ExitStack() as strangers:
+        host.guests("a", hello={"token": "a"})
+        for _ in range(2):
+            host.bot("stranger").hello(token="none")
+        host.until(lambda: host.hall.reception.refused["token"] == 2)
+        where, port = host.router.endpoint.removeprefix("tcp://").split(":")
+        for number in range(12):
+            address = (f"127.0.0.{2 + number}", 0)
+            knock = socket.create_connection((where, int(port)), PATIENCE_S, address)
+            strangers.enter_context(knock)
+        # Those that said a bad hello are the oldest; they come again, in the place of silent ones.
+        host.until(lambda: host.router.refused[NO_ROOM] >= 9)
+        host.guests("b", hello={"token": "b"})
+        assert endings(host.play()) == ["rules", "rules"]
+        assert host.departed() == []
 
 
 def test_whoever_is_nobody_is_hung_up_on() -> None:

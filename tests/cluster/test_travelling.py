@@ -6,6 +6,8 @@ import json
 import os
 import shutil
 import socket
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -13,11 +15,12 @@ import pytest
 from msgspec import msgpack
 
 from referee.bots.cache import UNUSED_S
+from referee.cluster.parcel import MOST_UNPACKED
 from referee.record import Record
 from referee.store.database import Store
 from referee.version import __version__
 from tests.arena.playing import ROOT
-from tests.cli.running import each, referee
+from tests.cli.running import each, environment, referee
 from tests.cluster.clustering import DaskCluster, begin, bot_folder, dask_cluster, ended
 from tests.confinement.burning import burner, slow, used_between_turns
 from tests.confinement.offered import LEVELS, walls
@@ -32,17 +35,56 @@ build = ["nosuchcompiler", "bot.py"]
 
 def test_a_bot_that_nobody_can_build_is_left_out(cluster: DaskCluster, tmp_path: Path) -> None:
     bad = bot_folder(tmp_path, "odd", 0, more=OWN_LANGUAGE)
+    vast = bot_folder(tmp_path, "vast", 0)
+    with (vast / "data").open("wb") as data:
+        data.truncate(MOST_UNPACKED)  # Which takes next to nothing of this disk.
     status, said = ended(
         begin(
             tmp_path,
             *("--variant", "underdog", "--bot", bad, "--bot", "lowest", "--bot", "highest"),
-            *("-n", 4, "--sandbox", "none", "--cluster", cluster.address),
+            *("--bot", vast, "-n", 4, "--sandbox", "none", "--cluster", cluster.address),
         )
     )
     assert status == 0, said
+    assert "vast is left out: as an archive it is larger than 256M: too much to send" in said
     assert (
         "odd is left out: no worker can play it: the command nosuchcompiler was not found" in said
     )
+
+
+SEND_AND_KEEP = """
+import sys
+from pathlib import Path
+from referee.bots.manifest import read_bot
+from referee.cluster.parcel import keep, parcel_of_bot
+
+def peak_kb():
+    return int(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0])
+
+bot = read_bot(Path(sys.argv[1]))
+before = peak_kb()
+sent, parcel = parcel_of_bot(bot, lambda bot: bot)
+folder = keep(parcel)
+print(peak_kb() - before, (folder / "data").stat().st_size)
+"""
+
+
+def test_only_what_is_sent_of_a_bot_is_in_memory(tmp_path: Path) -> None:
+    """As on the machine that packs it, so on the one that unpacks it."""
+    size = 64 << 20
+    folder = bot_folder(tmp_path, "large", 0)
+    with (folder / "data").open("wb") as data:
+        data.truncate(size)
+    done = subprocess.run(
+        [sys.executable, "-c", SEND_AND_KEEP, str(folder)],
+        env={**environment(), "XDG_CACHE_HOME": str(tmp_path / "cache")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    grown_kb, kept = map(int, done.stdout.split())
+    assert (kept, grown_kb * 1024 < size // 2) == (size, True), grown_kb
 
 
 @pytest.mark.skipif(not works("gcc"), reason="gcc or its C library is not installed")
@@ -105,6 +147,25 @@ def test_what_is_portable_is_known_by_what_was_built(
         told.append("".join(path.read_text() for path in logs))
     assert "built first" in told[0]
     assert "built second" in told[1]
+
+
+@walls
+def test_what_is_portable_is_built_within_walls(cluster: DaskCluster, tmp_path: Path) -> None:
+    """A stranger's manifest may say that it is, and the build runs where the organiser types."""
+    outside = tmp_path / "outside"
+    folder = bot_folder(tmp_path, "odd", 0)
+    more = f'portable = true\nbuild = ["sh", "-c", "echo made > made; echo out > {outside} || :"]\n'
+    (folder / "bot.toml").write_text((folder / "bot.toml").read_text() + more)
+    status, said = ended(
+        begin(
+            tmp_path,
+            *("--variant", "underdog", "--bot", folder, "--bot", "lowest", "-n", 4),
+            *("--sandbox", "standard", "--cluster", cluster.address),
+        )
+    )
+    assert status == 0, said
+    assert list((cluster.folder / "referee" / "parcels").glob("bot-*/made"))
+    assert not outside.exists()
 
 
 def test_a_bot_that_is_played_is_not_taken_away(cluster: DaskCluster, tmp_path: Path) -> None:

@@ -18,13 +18,15 @@ from hypothesis import strategies as st
 
 from referee.bots import archive as module
 from referee.bots import building
-from referee.bots.archive import UNPACKER, BadArchive, unpack
+from referee.bots.archive import UNPACKER, BadArchive
 from referee.bots.building import built
 from referee.bots.confinement.identity import servant
 from referee.bots.manifest import BadBot, Bot, read_bot
 from referee.bots.unpacking.open_folder import open_folder
 from referee.bots.unpacking.tar import Judged, Most
+from tests.confinement.archived import unpack
 from tests.confinement.offered import confined, walls
+from tests.waiting import wait_for
 
 FOLDER, LINK, SECOND_NAME = tarfile.DIRTYPE, tarfile.SYMTYPE, tarfile.LNKTYPE
 as_root = pytest.mark.skipif(os.getuid() != 0, reason="root alone hands itself to somebody else")
@@ -260,8 +262,8 @@ def test_it_is_the_bots_user_who_unpacks(tmp_path: Path) -> None:
 def test_where_there_is_no_such_user(tmp_path: Path) -> None:
     """In a namespace of users that has one alone, who is root there and there alone."""
     script = (
-        "import io, sys; from pathlib import Path; from referee.bots.archive import *\n"
-        "try: unpack(io.BytesIO(bytes(1024)), Path(sys.argv[1]), 1000)\n"
+        "import sys; from pathlib import Path; from referee.bots.archive import *\n"
+        "try: unpack(open('/dev/zero', 'rb'), Path(sys.argv[1]), 1000)\n"
         "except BadArchive as bad: print(bad)"
     )
     before = tmp_path.stat().st_mode
@@ -269,6 +271,27 @@ def test_where_there_is_no_such_user(tmp_path: Path) -> None:
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert f"cannot be handed to user {servant()}" in done.stdout, done.stderr
     assert tmp_path.stat().st_mode == before
+
+
+def test_a_process_that_is_killed_leaves_nothing_of_what_it_receives(tmp_path: Path) -> None:
+    script = (
+        "import sys; from pathlib import Path; from referee.bots.archive import receive\n"
+        "with receive(0, 600, 1 << 30, Path(sys.argv[1])): pass"
+    )
+    words = [sys.executable, "-c", script, str(tmp_path)]
+    with subprocess.Popen(words, stdin=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        process.stdin.write(bytes(1 << 20))
+        process.stdin.flush()
+
+        def received() -> int:
+            files = Path(f"/proc/{process.pid}/fd").iterdir()
+            here = [each for each in files if str(each.readlink()).startswith(f"{tmp_path}/")]
+            return sum(each.stat().st_size for each in here)
+
+        wait_for(lambda: received() > 1 << 19, "what it has received, in this folder")
+        process.kill()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_it_has_a_deadline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

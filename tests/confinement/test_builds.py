@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import io
 import tarfile
+import tempfile
 from pathlib import Path
 
 import pytest
 
-from referee.bots.archive import BadArchive, unpack
+from referee.bots.archive import BadArchive
 from referee.bots.building import BuildFailed, build_log, built
 from referee.bots.manifest import BadBot, Bot, find_bot, read_bot
 from referee.match import play_match
+from tests.confinement.archived import unpack
 from tests.confinement.offered import confined, walls
 
 
@@ -27,7 +29,9 @@ def to_build(folder: Path, build: str, **files: str) -> Bot:
 
 
 @walls
-def test_what_it_makes_is_kept(tmp_path: Path) -> None:
+def test_what_it_makes_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And nothing of it is ever in the system's folder for temporary files, which may be memory."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
     build = (
         "mkdir -p deep/er && cp source deep/er/bot && chmod +x deep/er/bot && ln -s deep/er/bot bot"
     )

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 import zmq
 
+from referee.links.addresses import network_of
 from referee.links.doorkeeper import UNKNOWN_KEY
 from referee.links.keys import new_keys
 from referee.links.router import (
@@ -38,6 +39,7 @@ ZMTP_1 = b"\x01\x00\x03\x00hi"
 ZMTP_2 = b"\xff" + bytes(7) + b"\x01\x7f\x01\x05" + b"\x00\x00" + b"\x00\x02hi"
 """The same from a DEALER."""
 
+ROOT = Path(__file__).parents[2]
 SOON_S = 30.0
 """Less than the minute for which the system keeps half a connection."""
 
@@ -130,6 +132,56 @@ def test_an_address_has_so_many_connections() -> None:
         with dealer(router.endpoint) as bot:
             bot.send(b"when they have gone")
             assert next_arrival(router).parts == [b"when they have gone"]
+
+
+NETWORKS = """
+import contextlib, fcntl, socket, struct
+from referee.links.router import Router
+from referee.links.strangers import TOO_MANY
+from tests.waiting import PATIENCE_S, wait_for
+
+with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as line:
+    fcntl.ioctl(line, 0x8914, struct.pack("16sh22x", b"lo", 1))  # SIOCSIFFLAGS: it is up
+    for address in ("fd00::1", "fd00::2", "fd00::3:4", "fd00:0:0:1::1"):
+        name = socket.inet_pton(socket.AF_INET6, address)
+        fcntl.ioctl(line, 0x8916, struct.pack("=16sIi", name, 128, 1))  # SIOCSIFADDR
+router = Router("tcp://[::]:0", most_of_one=2)
+port = int(router.endpoint.rpartition(":")[2])
+
+def knocking(address):
+    def knock():
+        with contextlib.suppress(OSError):  # An address may take a moment to be there.
+            return socket.create_connection(("fd00::1", port), PATIENCE_S, (address, 0))
+    return wait_for(knock, address)
+
+knocks = [knocking(each) for each in ("fd00::1", "fd00::2", "fd00:0:0:1::1", "fd00::3:4")]
+wait_for(lambda: router.refused[TOO_MANY] == 1, "one end", meanwhile=router.guard)
+with contextlib.suppress(ConnectionError):
+    while knocks[-1].recv(100):
+        pass
+print("the last one alone" if all(each.recv(1) for each in knocks[:-1]) else "others")
+"""
+
+
+def test_an_ipv6_network_has_as_many_as_one_address() -> None:
+    words = ["unshare", "--net", "--map-root-user", sys.executable, "-c", NETWORKS]
+    if subprocess.run([*words[:3], "true"], capture_output=True, check=False).returncode:
+        pytest.skip("no network namespace can be made")
+    done = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.stdout == "the last one alone\n", done.stderr
+
+
+def test_the_parts_of_an_address_that_count() -> None:
+    for address, network in (
+        ("192.0.2.7", "192.0.2.7"),
+        ("::ffff:192.0.2.7", "192.0.2.7"),
+        ("2001:db8::7", "2001:db8::"),
+        ("2001:db8:0:0:9::", "2001:db8::"),
+        ("2001:db8:0:1::7", "2001:db8:0:1::"),
+        ("fe80::1%eth0", "fe80::"),
+        ("no address", "no address"),
+    ):
+        assert network_of(address) == network
 
 
 @contextmanager

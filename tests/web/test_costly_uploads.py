@@ -41,6 +41,16 @@ uploading.PROGRAM = uploading.PROGRAM.replace(
 )
 """
 """No upload is ever read."""
+POWERLESS = """
+from referee.web import uploading
+uploading.servant = lambda: 64123
+uploading.PROGRAM = uploading.PROGRAM.replace(
+    "main()",
+    "from ctypes import CDLL; CDLL(None).capset(bytes.fromhex('22050820') + bytes(4), bytes(24)); "
+    "main()",
+)
+"""
+"""The reader is to become another user and has no capability for it, as root in some containers."""
 
 
 def test_an_upload_that_takes_too_much_processor_time(own: Contest) -> None:
@@ -70,6 +80,15 @@ def test_an_upload_that_takes_too_much_memory(own: Contest) -> None:
         reply = submit(web, hostile_uploads.many_members(), own.reds)
         assert (reply.status, "memory" in reply.error) == (422, True)
         assert submit(web, archive("fresh"), own.reds).status == 202
+
+
+def test_nothing_is_read_as_root(own: Contest) -> None:
+    with serving(own.data, before=POWERLESS) as web:
+        reply = submit(web, archive("fresh"), own.reds)
+        assert (reply.status, reply.error) == (503, "no upload can be read at the moment")
+        assert web.process.stderr is not None
+        told = web.process.stderr.readline().decode()
+        assert told.endswith("its reader cannot become user 64123: Operation not permitted\n"), told
 
 
 def test_the_reader_has_nothing_of_the_referee(
