@@ -18,7 +18,7 @@ from referee.cluster.crew import ClusterCrew
 from referee.cluster.parcel import Parcel, parcel_of_bot, parcel_of_script
 from referee.cluster.stations import Cargo, Station, Trouble
 from referee.rules.registry import is_path
-from referee.tournament.confining import at_level, confinement_of
+from referee.tournament.confining import at_level, confinement_of, strangers_of
 from referee.tournament.crew import Crew
 from referee.tournament.entries import Entry
 from referee.tournament.events import Building, LeftOut, Listener
@@ -37,7 +37,7 @@ class ClusterGround:
         """The least that a station has to offer; each confines as strictly as it can."""
         stations = self._fit(self._surveyed())
         wanted = said_aloud(spec.sandbox)
-        strangers = [entry.bot.name for entry in entries if not is_sample(entry.bot)]
+        strangers = strangers_of(entries)
         if wanted is None:
             confining = any(each.offers(Level.STANDARD) for each in stations)
             wanted = Level.STANDARD if confining else Level.NONE
@@ -51,11 +51,11 @@ class ClusterGround:
             raise NotConfined(f"no worker of {self._cluster.address} offers level {wanted}")
         return at_level(spec, wanted, strangers=bool(strangers))
 
-    def settle_again(self, spec: Spec) -> Spec:
+    def settle_again(self, spec: Spec, entries: Sequence[Entry]) -> Spec:
         level = Level(spec.sandbox or Level.NONE)
         if not any(each.offers(level) for each in self._fit(self._surveyed())):
             raise NotConfined(f"no worker of {self._cluster.address} offers level {level}")
-        return spec
+        return at_level(spec, level, strangers=bool(strangers_of(entries)))
 
     def ready_or_left_out(
         self, spec: Spec, entries: Sequence[Entry], tell: Listener

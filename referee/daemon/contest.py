@@ -24,6 +24,7 @@ from referee.store.database import Store
 from referee.store.rows import BotRow
 from referee.tournament.begin import stored_spec
 from referee.tournament.chunk import Batch, Chunk
+from referee.tournament.confining import for_strangers
 from referee.tournament.crew import Place
 from referee.tournament.entries import Definition, Entry, variant_marks, variant_names
 from referee.tournament.ledger import Ledger
@@ -67,7 +68,7 @@ class Contest:
         self._now = now
         self._store = _open(folder, spec, players)
         try:
-            spec = replace(stored_spec(self._store), jobs=spec.jobs)
+            spec = replace(for_strangers(stored_spec(self._store)), jobs=spec.jobs)
             self._players = {row.id: players[row.name] for row in self._store.bots()}
             self._ledger = Ledger(
                 self._store,

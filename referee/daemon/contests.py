@@ -16,6 +16,7 @@ from referee.mistake import Mistake
 from referee.store.house.house import House
 from referee.store.house.rows import TournamentRow
 from referee.store.trouble import is_no_room
+from referee.tournament.confining import for_strangers
 from referee.tournament.dispatcher import Dispatcher
 from referee.tournament.spec import BadSpec, Spec
 
@@ -101,12 +102,14 @@ class Contests:
         try:
             spec = msgspec.json.decode(row.spec, type=Spec)
             # Bots are confined as in the season, whoever asks for what.
-            spec = replace(
-                spec,
-                jobs=self._jobs,
-                sandbox=season.sandbox,
-                limits=season.limits,
-                expose=season.expose,
+            spec = for_strangers(
+                replace(
+                    spec,
+                    jobs=self._jobs,
+                    sandbox=season.sandbox,
+                    limits=season.limits,
+                    expose=season.expose,
+                )
             )
             there = recalled(folder)
             if there:

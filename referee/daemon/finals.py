@@ -116,6 +116,8 @@ def _why_not(player: str, playing: Mapping[str, VersionRow], needed: Sequence[st
 
 
 def _plain(spec: Spec, season: str) -> Spec:
+    """As the season is played. Whether bots stand still is settled anew: the finals may think in
+    parallel, or be at another level."""
     return Spec(
         name=f"finals-{season}",
         variants=spec.variants,
@@ -131,7 +133,6 @@ def _plain(spec: Spec, season: str) -> Spec:
         block=spec.block,
         sandbox=spec.sandbox,
         limits=spec.limits,
-        freeze=spec.freeze,
         expose=spec.expose,
     )
 

@@ -26,7 +26,7 @@ from referee.store.house.rows import SeasonRow
 from referee.tournament.begin import stored_spec
 from referee.tournament.changing import changes
 from referee.tournament.chunk import Batch, Chunk
-from referee.tournament.confining import at_level
+from referee.tournament.confining import at_level, for_strangers
 from referee.tournament.crew import Place
 from referee.tournament.entries import variant_marks
 from referee.tournament.run import manner_of
@@ -67,7 +67,7 @@ class OpenSeason:
         folder = house.seasons.folder(row)
         self.store = _open(folder, row)
         try:
-            spec = stored_spec(self.store)
+            spec = for_strangers(stored_spec(self.store))
             self.season = Season(self.store, spec, ids, now=now, hidden_names=hidden_names)
             self.board = Scoreboard(folder)
         except BaseException:

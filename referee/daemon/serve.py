@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import partial
 
 import msgspec
+from msgspec.structs import replace
 
 from referee.daemon.coordinator import Coordinator, Ending
 from referee.daemon.full_disk import FullDisk
@@ -87,7 +88,9 @@ def _begin(terms: ServeTerms, house: House, spec: Spec, journal: Journal, say: S
     """What a first start makes, and what is told of it."""
     season = house.seasons.latest()
     if season is None:
-        season = house.seasons.start(msgspec.json.encode(spec).decode(), by="the first start")
+        # The next season begins with what was asked for this one, perhaps at another level.
+        asked = replace(spec, freeze=terms.season.freeze)
+        season = house.seasons.start(msgspec.json.encode(asked).decode(), by="the first start")
     others = house.bots.all()
     if terms.samples or not others:
         for name in enter_samples(house):

@@ -67,7 +67,7 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
     "finished": {
         "played": "games in the store",
         "seed": "the seed: not told before, since it tells the luck of games to come",
-        "salt": "the salt: not told before, for the same reason",
+        "salt": "the salt, or all of one that was extended: not told before, for the same reason",
     },
 }
 

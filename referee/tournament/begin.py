@@ -199,7 +199,6 @@ def _recall(
     new = check(replace(base, **{key: value for key, value in given.items() if value is not None}))
     new = _settled(new)
     told = changes(old, new)
-    new = ground.settle_again(replace(new, sandbox=old.sandbox))
     if told:
         raise Changed(f"{told[0]}; a tournament goes on as it was begun, or begins in a new folder")
     rows = store.bots()
@@ -208,6 +207,8 @@ def _recall(
     told = changed_bots(rows, entries) + changed_variants(before, variant_marks(new))
     if told and not allow_changes:
         raise Changed(f"{'; '.join(told)}; --allow-changes goes on all the same")
+    # A spec that is given again says what was asked for, and the store what came of it.
+    new = ground.settle_again(replace(new, sandbox=old.sandbox, freeze=old.freeze), entries)
     _note_changes(store, rows, entries, told)
     store.set_value("variants", msgspec.json.encode(variant_marks(new)).decode())
     return Lineup(

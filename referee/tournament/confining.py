@@ -26,22 +26,27 @@ def with_level(spec: Spec, entries: Sequence[Entry]) -> Spec:
     """
     wanted = said_aloud(spec.sandbox)
     level = choose(wanted)
-    if level is Level.NONE and wanted is None:
-        strangers = [entry.bot.name for entry in entries if not is_sample(entry.bot)]
-        if strangers:
-            lacking = why_not(Level.STANDARD)
-            why = f" ({lacking.reason})" if lacking is not None else ""
-            raise BadSpec(
-                f"bots cannot be confined here{why}, and {strangers[0]} is no sample bot; see "
-                "`referee doctor`, or say --sandbox none to let it run with your rights"
-            )
+    strangers = strangers_of(entries)
+    if level is Level.NONE and wanted is None and strangers:
+        lacking = why_not(Level.STANDARD)
+        why = f" ({lacking.reason})" if lacking is not None else ""
+        raise BadSpec(
+            f"bots cannot be confined here{why}, and {strangers[0]} is no sample bot; see "
+            "`referee doctor`, or say --sandbox none to let it run with your rights"
+        )
     if level is not Level.NONE:
         must_show(spec.expose, hidden_places(entry.bot for entry in entries))
-    return at_level(spec, level, strangers=any(not is_sample(entry.bot) for entry in entries))
+    return at_level(spec, level, strangers=bool(strangers))
+
+
+def strangers_of(entries: Sequence[Entry]) -> list[str]:
+    """The names of those that are no sample bots."""
+    return [entry.bot.name for entry in entries if not is_sample(entry.bot)]
 
 
 def at_level(spec: Spec, level: Level, *, strangers: bool) -> Spec:
-    """The spec with this level, and with `freeze` settled for it. Raises BadSpec."""
+    """The spec with this level, and with `freeze` settled for it, however it is played: by a
+    command, here or on a cluster, or by a daemon. What was settled stays. Raises BadSpec."""
     if spec.freeze and level is Level.NONE:
         raise BadSpec("freeze needs bots that are confined; level none does not confine them")
     freeze = spec.freeze
@@ -50,11 +55,20 @@ def at_level(spec: Spec, level: Level, *, strangers: bool) -> Spec:
     return replace(spec, sandbox=level.value, freeze=freeze)
 
 
+def for_strangers(spec: Spec) -> Spec:
+    """What a daemon plays at the level of this spec: all bots of a ladder are strangers."""
+    assert spec.sandbox is not None, "a season has a level, and its tournaments have that one"
+    return at_level(spec, Level(spec.sandbox), strangers=True)
+
+
 def confinement_of(spec: Spec) -> Confinement:
-    """What workers are told. The level has to be settled."""
+    """What workers are told of a spec that `at_level` has settled. Nothing else is played: what is
+    not settled says neither yes nor no."""
+    assert spec.sandbox is not None, "the level is not settled"
+    assert spec.freeze is not None, "freeze is not settled"
     return Confinement(
-        level=Level(spec.sandbox or Level.NONE),
+        level=Level(spec.sandbox),
         limits=read_limits(spec.limits),
-        freeze=bool(spec.freeze),
+        freeze=spec.freeze,
         expose=spec.expose,
     )

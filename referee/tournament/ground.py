@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Protocol
 
-from msgspec.structs import replace
-
 from referee.bots.confinement.levels import Level
 from referee.bots.confinement.probe import choose
-from referee.tournament.confining import with_level
+from referee.tournament.confining import at_level, strangers_of, with_level
 from referee.tournament.crew import Crew
 from referee.tournament.entries import Entry
 from referee.tournament.events import Listener
@@ -28,7 +26,7 @@ class Ground(Protocol):
     def settle(self, spec: Spec, entries: Sequence[Entry]) -> Spec:
         """The spec with its level settled. Raises BadSpec, NotConfined."""
 
-    def settle_again(self, spec: Spec) -> Spec:
+    def settle_again(self, spec: Spec, entries: Sequence[Entry]) -> Spec:
         """Of a tournament that goes on: its level has to be had here too. Raises NotConfined."""
 
     def ready_or_left_out(
@@ -55,8 +53,9 @@ class Here:
     def settle(self, spec: Spec, entries: Sequence[Entry]) -> Spec:
         return with_level(spec, entries)
 
-    def settle_again(self, spec: Spec) -> Spec:
-        return replace(spec, sandbox=choose(Level(spec.sandbox or Level.NONE)).value)
+    def settle_again(self, spec: Spec, entries: Sequence[Entry]) -> Spec:
+        level = choose(Level(spec.sandbox or Level.NONE))
+        return at_level(spec, level, strangers=bool(strangers_of(entries)))
 
     def ready_or_left_out(
         self, spec: Spec, entries: Sequence[Entry], tell: Listener

@@ -27,7 +27,7 @@ from referee.tournament.crew import Place
 from referee.tournament.desk import Desk, missing
 from referee.tournament.entries import Entry
 from referee.tournament.formats import Pairing, Score, pairings
-from referee.tournament.salt import branch, chance_root
+from referee.tournament.salt import add_salt, branch, chance_root
 from referee.tournament.spec import Spec
 from referee.verdict import Ending
 
@@ -222,6 +222,15 @@ class Ledger:
             self._entries[each].definition.elsewhere for each in (row.first, row.second)
         )
         return self._desks["hall" if elsewhere else "workers"]
+
+    def begin(self) -> None:
+        """Its games are to be played: it is not finished, and no seed or salt of it is told. One
+        that was finished, and is extended, has told them."""
+        if self._store.value("finished"):
+            add_salt(self._store, self.played)
+            self._chance = chance_root(self._store)
+        self._store.set_value("finished", "")
+        self._store.commit()
 
     # A source of chunks.
 

@@ -120,9 +120,7 @@ class Coordinator:
             self._ground.must_meet(ledger.meetings())
         self._tell(self._started(resumed=resumed))
         if ledger.unfinished:
-            # One that is extended is not finished any more: its seed and salt are not to be told.
-            self._store.set_value("finished", "")
-            self._store.commit()
+            ledger.begin()
             with held_signals() as interruption:
                 self._store.while_silent(interruption.while_silent)
                 self._play(interruption)

@@ -5,9 +5,16 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import msgspec
+from msgspec.structs import replace
+
 from referee.bots.confinement.levels import Level
 from referee.bots.confinement.probe import best_level, why_not
+from referee.store.database import Store
+from referee.tournament.begin import stored_spec
+from referee.tournament.spec import Spec
 from tests.cli.running import referee, sentence
+from tests.confinement.offered import a_bot, walls
 
 
 def test_limits_that_nothing_enforces(tmp_path: Path) -> None:
@@ -53,3 +60,27 @@ def test_a_resumed_tournament_is_refused_in_plain_words(tmp_path: Path) -> None:
     ):
         done = referee(tmp_path, "tournament", "--resume", "t", *more)
         assert told in sentence(done)
+
+
+@walls
+def test_a_spec_that_is_given_again_asks_for_nothing_else(tmp_path: Path) -> None:
+    """Bots stand still as before, by default or not, though the spec does not say it."""
+
+    def now() -> Spec:
+        with Store.read(tmp_path / "t") as store:
+            return stored_spec(store)
+
+    a_bot(tmp_path / "mine", "return ''")
+    (tmp_path / "t.toml").write_text('variant = "difference"\nbots = ["./mine", "lowest"]\n')
+    words = ["t.toml", "--out", "t", "--sandbox", "standard", "--games", 2]
+    assert referee(tmp_path, "tournament", *words).status == 0
+    begun = now()
+    assert begun.freeze
+    for games, stored in ((4, begun), (6, replace(begun, freeze=None))):
+        with Store.open(tmp_path / "t") as store:
+            store.set_value("spec", msgspec.json.encode(stored).decode())
+            store.commit()
+        again = ["--resume", "t", "t.toml", "--games", games]
+        done = referee(tmp_path, "tournament", *again)
+        assert done.status == 0, done.err
+        assert now() == replace(begun, games=games)

@@ -7,6 +7,7 @@ import signal
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from referee.bots.building import built
 from referee.bots.confinement import Confinement
@@ -16,7 +17,7 @@ from referee.bots.process import NO_STOPPER, RAN_ON, BotProcess
 from referee.bots.starting import start_bot
 from referee.match import play_match
 from referee.record import Record
-from referee.tournament.confining import at_level
+from referee.tournament.confining import at_level, confinement_of
 from referee.tournament.spec import BadSpec, Spec
 from tests.confinement.burning import CHILDREN, burner, slow, used_between_turns
 from tests.confinement.offered import LEVELS, a_bot, walls
@@ -307,6 +308,13 @@ def test_when_bots_stand_still_by_default(
 ) -> None:
     spec = Spec(name="t", variants=("duel",), think=think, freeze=asked)  # type: ignore[arg-type]
     assert at_level(spec, level, strangers=strangers).freeze is settled
+
+
+def test_what_is_not_settled_is_not_played() -> None:
+    asked = Spec(name="t", variants=("duel",))
+    for spec in (asked, replace(asked, sandbox="none"), replace(asked, freeze=False)):
+        with pytest.raises(AssertionError, match="is not settled"):
+            confinement_of(spec)
 
 
 def test_without_walls_nobody_can_be_stopped() -> None:

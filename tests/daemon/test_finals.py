@@ -15,9 +15,11 @@ from referee.daemon.samples import packed
 from referee.reports.standings import read_standings
 from referee.store.database import Store
 from referee.store.house import House
+from referee.tournament.begin import stored_spec
 from referee.tournament.spec import Spec
 from tests.arena.playing import ROOT
 from tests.cli.running import referee, refuses
+from tests.confinement.offered import walls
 from tests.records import games
 from tests.reports.stored import make_real
 from tests.store.housing import contents
@@ -53,6 +55,11 @@ def _fill(place: Path, order: list[str], spec: Spec) -> None:
     won = next(each for each in games("duel") if each.winner == 0)
     pairs = [(a, b) for at, a in enumerate(order) for b in order[at + 1 :]]
     make_real(place, {pair: [replace(won, players=pair)] * 2 for pair in pairs})
+    _keep(place, replace(spec, freeze=False))
+
+
+def _keep(place: Path, spec: Spec) -> None:
+    """The spec of a season, settled."""
     with Store.open(place) as store:
         store.set_value("spec", msgspec.json.encode(spec).decode())
         store.commit()
@@ -115,6 +122,19 @@ def test_in_a_knockout_whoever_does_not_play_every_variant_is_passed_over(folder
         "referee: the season 1 has 1 bot to play finals of duel, deck: --variant names fewer; "
         "it takes 2"
     )
+
+
+@walls
+def test_whether_bots_stand_still_is_settled_anew(folder: Path) -> None:
+    done = referee(folder, *FINALS, "--top", 2, "--sandbox", "standard")
+    assert done.status == 0, done.err
+    with Store.read(folder / "tournaments/finals-1") as store:
+        spec = stored_spec(store)
+    assert (spec.sandbox, spec.freeze) == ("standard", True)
+    _keep(folder / "referee-data/seasons/1", replace(spec, name="ladder"))
+    for otherwise in (("--think", "parallel"), ("--sandbox", "none")):
+        done = referee(folder, *FINALS, "--plan", *otherwise)
+        assert done.status == 0, done.err
 
 
 def test_a_plan_leaves_nothing_behind(folder: Path) -> None:

@@ -17,7 +17,7 @@ from tests.hostile.cases import LEVELS, outcome_rows
 MEANINGS = {
     "memory": "bytes that all its processes may fill together",
     "processes": "processes and threads at a time",
-    "cpu": "seconds of processor time of a process, from its start to its end",
+    "cpu": "seconds of processor time of a process in one pairing",
     "file_size": "bytes in one file",
     "disk": "bytes in its `/tmp`",
     "stderr": "bytes of its stderr that are kept, the first half and the last",

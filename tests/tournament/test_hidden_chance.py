@@ -132,7 +132,9 @@ def test_what_a_lost_worker_had_is_dealt_other_cards(tmp_path: Path) -> None:
     assert 0 < len(as_scheduled(tmp_path / "t")) < len(hands(tmp_path / "t"))
 
 
-def test_an_extended_tournament_goes_on_as_it_would_have(tmp_path: Path) -> None:
+def test_the_salt_of_the_first_games_tells_nothing_of_those_that_are_added(tmp_path: Path) -> None:
+    """It was shown at their end, and a bot may be allowed to change."""
     play_tournament(replace(MET, games=4), tmp_path / "t")
     resume_tournament(tmp_path / "t", given={"games": 10})
-    assert as_scheduled(tmp_path / "t") == set(range(1, 11))
+    assert as_scheduled(tmp_path / "t") == set(range(1, 5))
+    assert set(hands(tmp_path / "t")) == set(range(1, 11))

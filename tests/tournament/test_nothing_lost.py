@@ -156,9 +156,14 @@ def test_interrupted_and_resumed(
 
 
 def test_more_games_extend_it(uninterrupted: Path, tmp_path: Path) -> None:
-    first = referee(tmp_path, *PLAY, "--games", 30, "--jobs", 2, "--out", "t")
-    assert first.status == 0, first.err
+    """Before its end, as if it had been begun with them."""
+    mark = uuid.uuid4().hex
+    process = begin(tmp_path, mark, *PLAY, "--games", GAMES - 2, "--jobs", 2, "--out", "t")
+    hear(process, 30)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=PATIENCE_S)
     played = stored(tmp_path / "t")
+    assert 30 <= len(played) < ALL - 12
     done = referee(tmp_path, "tournament", "--resume", "t", "--games", GAMES)
     assert done.status == 0, done.err
     assert played < stored(tmp_path / "t")

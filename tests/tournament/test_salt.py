@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from pathlib import Path
 
@@ -71,11 +72,20 @@ def test_a_salt_goes_with_its_seed(tmp_path: Path) -> None:
     assert not (tmp_path / "t").exists()
 
 
-def test_what_goes_on_keeps_its_salt(tmp_path: Path) -> None:
+def test_what_is_added_after_the_end_has_a_salt_of_its_own(tmp_path: Path) -> None:
     play_tournament(replace(FRIDAY, salt=SALT, games=8), tmp_path / "whole")
     play_tournament(replace(FRIDAY, salt=SALT, games=2), tmp_path / "t")
-    resume_tournament(tmp_path / "t", spec=replace(FRIDAY, seed=None, games=8))
-    assert dealt(tmp_path / "t") == dealt(tmp_path / "whole")
+    for games in (4, 8):
+        resume_tournament(tmp_path / "t", spec=replace(FRIDAY, seed=None, games=games))
+    found = dealt(tmp_path / "t")
+    shown = read_standings(tmp_path / "t").salt or ""
+    first, second, third = re.split(", after 2 games |, after 4 games ", shown)
+    assert first == SALT
+    for salt in (second, third):
+        play_tournament(replace(FRIDAY, salt=salt, games=8), tmp_path / salt)
+    whole, then, last = (dealt(tmp_path / name) for name in ("whole", second, third))
+    assert found == [*whole[:2], *then[2:4], *last[4:]]
+    assert not any(each in whole for each in found[2:])
 
 
 def test_a_store_without_salt_is_read_and_gone_on_with(tmp_path: Path) -> None:

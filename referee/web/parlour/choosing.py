@@ -23,7 +23,7 @@ from referee.store.connect import FILE
 from referee.store.database import Store
 from referee.store.house import House
 from referee.tournament.begin import stored_spec
-from referee.tournament.confining import confinement_of
+from referee.tournament.confining import confinement_of, for_strangers
 from referee.tournament.spec import Spec
 from referee.web.parlour.sitting import Terms
 from referee.web.reading import Library, called
@@ -130,7 +130,7 @@ def _spec(library: Library) -> Spec | None:
     if not (folder / FILE).is_file():
         return None
     with Store.read(folder) as store:
-        return stored_spec(store)
+        return for_strangers(stored_spec(store))
 
 
 def _variants(spec: Spec | None) -> dict[str, str]:

@@ -57,7 +57,7 @@ STAYING = (
         think_us=THINK_US,
         move_ms=CALM_MS,
         levels=Levels(
-            full=Expected(outcome="stands still with --freeze", at_most={"hops": 3}),
+            full=Expected(outcome="stands still", at_most={"hops": 3}),
             standard=Expected(outcome="cannot fork", refused=("hop off", "hops")),
             none=Expected(outcome="burns it", done=("hop off",), at_least={"hops": 4}),
         ),
@@ -73,8 +73,8 @@ STAYING = (
         think_us=THINK_US,
         move_ms=CALM_MS,
         levels=Levels(
-            full=Expected(outcome="stands still with --freeze", at_most={"hops": 3}),
-            standard=Expected(outcome="stands still with --freeze", at_most={"hops": 3}),
+            full=Expected(outcome="stands still", at_most={"hops": 3}),
+            standard=Expected(outcome="stands still", at_most={"hops": 3}),
             none=Expected(outcome="burns it", done=("hop off",), at_least={"hops": 4}),
         ),
     ),
@@ -88,7 +88,7 @@ STAYING = (
         think_us=THINK_US,
         move_ms=CALM_MS,
         levels=confined(
-            Expected(outcome="stands still with --freeze", at_most={"spins": THINK_US // 2}),
+            Expected(outcome="stands still", at_most={"spins": THINK_US // 2}),
             none=Expected(outcome="burns it", at_least={"spins": THINK_US * 5 // 8}),
         ),
     ),
