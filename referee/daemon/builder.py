@@ -14,11 +14,11 @@ from referee.bots.confinement import Confinement
 from referee.bots.manifest import Bot
 from referee.daemon.child import Child
 from referee.daemon.journal import Journal
+from referee.daemon.priorities import UNRATED
 from referee.daemon.rebuilding import Request
 from referee.daemon.turns import Team, Turns
 
 MODULE = "referee.daemon.rebuilding"
-NICE = 10
 LEAVE_S = 1.0
 
 
@@ -85,7 +85,7 @@ class Builder:
         while (build := self._turns.next(waiting)) is not None:
             waiting.remove((build.team, build))
             self._turns.begin(build.team)
-            build.child = Child(MODULE, "builder", self._journal, nice=NICE, cores=self._cores)
+            build.child = Child(MODULE, "builder", self._journal, nice=UNRATED, cores=self._cores)
             request = Request(bot=build.bot, confinement=build.confinement, cache=str(self._cache))
             build.child.send(msgspec.json.encode(request, enc_hook=str) + b"\n")
             self._journal.info("building again", bot=build.bot.name)

@@ -9,6 +9,7 @@ from functools import partial
 
 import msgspec
 
+from referee.arena.core import spare_cores
 from referee.daemon.coordinator import Coordinator, Ending
 from referee.daemon.full_disk import FullDisk
 from referee.daemon.greeting import Say
@@ -79,6 +80,7 @@ def pages_of(terms: ServeTerms, journal: Journal) -> Pages | None:
         "public": terms.public,
         "writing": terms.writing,
         "proxies": terms.proxies,
+        "cores": sorted(spare_cores(terms.jobs)),
     }
     return Pages(settings, terms.data, journal)
 

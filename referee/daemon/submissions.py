@@ -22,13 +22,13 @@ from referee.daemon.child import Child
 from referee.daemon.definition import contents_in_use
 from referee.daemon.examining import Finding, NoRoom, Passed, Request, Stage
 from referee.daemon.journal import Journal
+from referee.daemon.priorities import UNRATED
 from referee.daemon.turns import Turns
 from referee.store.house.house import House
 from referee.store.house.mistakes import HouseFull
 from referee.store.house.rows import VersionRow
 
 MODULE = "referee.daemon.examining"
-NICE = 5
 LONGEST_S = 600.0
 """For a build and a check together, over all their own limits."""
 TRIES = 2
@@ -131,7 +131,7 @@ class Submissions:
             allowance=self._house.submissions.quotas.allowance_of(version),
             in_use=contents_in_use(self._house, but=version.id),
         )
-        child = Child(MODULE, "examiner", self._journal, nice=NICE, cores=self._cores)
+        child = Child(MODULE, "examiner", self._journal, nice=UNRATED, cores=self._cores)
         child.send(msgspec.json.encode(request, enc_hook=str) + b"\n")
         self._checks[version.id] = _Check(version, child, now + LONGEST_S)
         self._turns.begin(version.team)

@@ -20,6 +20,7 @@ from referee.bots.confinement import UNCONFINED
 from referee.bots.confinement.identity import servant
 from referee.bots.manifest import read_bot, sample_bots
 from referee.daemon.definition import CACHE, bot_of
+from referee.daemon.priorities import UNRATED
 from referee.daemon.samples import packed
 from referee.daemon.sweeping import sweep
 from referee.store.house import House
@@ -282,7 +283,8 @@ def test_slow_builds_of_one_team_delay_no_other_team(tmp_path: Path) -> None:
 def test_a_build_does_not_get_the_cores_that_games_are_played_on(tmp_path: Path) -> None:
     """Hundreds of its processes would else make bots of others late."""
     data = tmp_path / "data"
-    cores = 'build = ["sh", "-c", "grep Cpus_allowed_list /proc/self/status; exit 3"]'
+    look = "grep Cpus_allowed_list /proc/self/status; echo nice $(nice); exit 3"
+    cores = f'build = ["sh", "-c", "{look}"]'
     with House.open(data) as house:
         reds = team(house)
         burner = house.submissions.keep("burner", reds, bot_folder(tmp_path / "b", build=cores))
@@ -291,6 +293,7 @@ def test_a_build_does_not_get_the_cores_that_games_are_played_on(tmp_path: Path)
         with daemon.house() as house:
             told = house.versions.told(burner.id)
         assert f"Cpus_allowed_list:\t{min(os.sched_getaffinity(0))}\n" in f"{told}\n", told
+        assert f"nice {UNRATED}" in told
         assert daemon.stop() == 0, daemon.said
 
 
