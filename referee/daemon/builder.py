@@ -5,6 +5,7 @@ A build takes seconds to minutes, and the loop of the daemon waits for nobody.
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import msgspec
@@ -81,10 +82,11 @@ class Builder:
         self._builds.clear()
 
     def _begin(self) -> None:
+        now = time.monotonic()
         waiting = [(each.team, each) for each in self._builds.values() if each.child is None]
-        while (build := self._turns.next(waiting)) is not None:
+        while (build := self._turns.next(waiting, now)) is not None:
             waiting.remove((build.team, build))
-            self._turns.begin(build.team)
+            self._turns.begin(build.team, now)
             build.child = Child(MODULE, "builder", self._journal, nice=UNRATED, cores=self._cores)
             request = Request(bot=build.bot, confinement=build.confinement, cache=str(self._cache))
             build.child.send(msgspec.json.encode(request, enc_hook=str) + b"\n")

@@ -92,12 +92,12 @@ class Submissions:
         if now < self._rest_until:
             return
         waiting = [
-            each
+            (each.team, each)
             for each in self._house.submissions.waiting()
             if each.state == "queued" and not self._rests_at(each.id, now)
         ]
-        while (version := self._turns.next((each.team, each) for each in waiting)) is not None:
-            waiting.remove(version)
+        while (version := self._turns.next(waiting, now)) is not None:
+            waiting.remove((version.team, version))
             claimed = self._house.submissions.claim(version.id)
             if claimed is not None:
                 self._begin(claimed, now)
@@ -134,7 +134,7 @@ class Submissions:
         child = Child(MODULE, "examiner", self._journal, nice=UNRATED, cores=self._cores)
         child.send(msgspec.json.encode(request, enc_hook=str) + b"\n")
         self._checks[version.id] = _Check(version, child, now + LONGEST_S)
-        self._turns.begin(version.team)
+        self._turns.begin(version.team, now)
         self._journal.info("building", bot=version.name)
         self._tell(version)
 

@@ -19,10 +19,14 @@ from referee.bots.cache import COMPILERS, SHOWN_NAME, forget_content, readable_c
 from referee.bots.confinement import UNCONFINED
 from referee.bots.confinement.identity import servant
 from referee.bots.manifest import read_bot, sample_bots
+from referee.clock import Clock
 from referee.daemon.definition import CACHE, bot_of
+from referee.daemon.journal import Journal
 from referee.daemon.priorities import UNRATED
 from referee.daemon.samples import packed
+from referee.daemon.submissions import Submissions
 from referee.daemon.sweeping import sweep
+from referee.daemon.turns import LONG_S, places
 from referee.store.house import House
 from referee.store.house.rows import Limits, TeamRow, VersionRow
 from referee.tournament.spec import Spec
@@ -277,6 +281,31 @@ def test_slow_builds_of_one_team_delay_no_other_team(tmp_path: Path) -> None:
         may.touch()
         wait_for(lambda: daemon.said.count("built again") == 4, f"the others; {daemon.said}")
         assert daemon.stop() == 0, daemon.said
+
+
+def test_two_teams_whose_builds_sleep_delay_no_third_one_for_long(tmp_path: Path) -> None:
+    with House.open(tmp_path / "data") as house:
+        for name in ("Reds", "Blues"):
+            folder = tmp_path / name
+            asleep = bot_folder(folder, build='build = ["sleep", "600"]', extra=f"# {name}\n")
+            house.submissions.keep(name, team(house, name), asleep)
+        quick = bot_folder(tmp_path / "quick", build='build = ["false"]')
+        version = house.submissions.keep("quick", team(house, "Greens"), quick)
+        queue = queue_of(house, places(1))
+        queue.begin(0.0)
+        queue.begin(LONG_S - 1)
+        assert house.versions.get(version.id).state == "queued"
+        queue.begin(LONG_S)
+        wait_for(lambda: queue.hear(LONG_S), "the verdict on the third")
+        assert house.versions.get(version.id).state == "rejected"
+        queue.close()
+
+
+def queue_of(house: House, at_once: int) -> Submissions:
+    """The queue of a house, with no daemon around it: the time is turned by hand."""
+    terms = (UNCONFINED, Clock(move_ms=1000), 600_000)
+    journal = Journal(io.StringIO())
+    return Submissions(house, terms, journal, lambda _: None, at_once, frozenset())
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="there is one core")
