@@ -5,10 +5,12 @@ from __future__ import annotations
 import io
 import os
 import shutil
+import signal
 import sys
 import tarfile
 import uuid
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -299,6 +301,31 @@ def test_two_teams_whose_builds_sleep_delay_no_third_one_for_long(tmp_path: Path
         wait_for(lambda: queue.hear(LONG_S), "the verdict on the third")
         assert house.versions.get(version.id).state == "rejected"
         queue.close()
+
+
+def test_a_version_whose_check_is_killed_again_and_again_leaves_nothing(tmp_path: Path) -> None:
+    """What it leaves would be in no team's quota."""
+    data = tmp_path / "data"
+    build = 'build = ["sh", "-c", "touch half; while true; do sleep 0.05; done"]'
+    with House.open(data) as house:
+        rocky = bot_folder(tmp_path / "rocky", build=build)
+        version = house.submissions.keep("rocky", team(house), rocky)
+        queue = queue_of(house, 1)
+        for state in ("queued", "rejected"):
+            queue.begin(0.0)
+            wait_for(lambda: processes_of(os.getpid(), b"touch half"), "the build")
+            (examiner,) = processes_of(os.getpid(), b"daemon.examining")
+            below = processes_of(examiner)
+            os.kill(examiner, signal.SIGKILL)
+            wait_for(partial(nothing_left, below), "the end of the build")
+            wait_for(
+                lambda: queue.hear(0.0) or house.versions.get(version.id).state == "queued",
+                "what comes of it",
+            )
+            assert house.versions.get(version.id).state == state
+        queue.close()
+    assert list((data / "bots").iterdir()) == []
+    assert list((data / "builds").glob("rocky-*")) == []
 
 
 def queue_of(house: House, at_once: int) -> Submissions:
