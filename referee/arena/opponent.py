@@ -17,6 +17,7 @@ from referee.arena.player import Player, Upkeep
 from referee.arena.stall import LATE_NS, SLICE_MS
 from referee.bots.confinement import UNCONFINED, Confinement
 from referee.bots.manifest import Bot
+from referee.bots.process import Share
 from referee.clock import DEFAULT_STARTUP_MS, DEFAULT_WARM_UP_MS, NS_PER_MS
 from referee.protocol.codec import quote
 from referee.protocol.messages import (
@@ -48,12 +49,14 @@ class Opponent:
         warm_up_ms: int = DEFAULT_WARM_UP_MS,
         logs: Path | None = None,
         confinement: Confinement = UNCONFINED,
+        share: Share | None = None,
     ) -> None:
+        """`share` is what the bot gets of the processor; None is as much as the referee."""
         self.seat = seat
         self._game = game
         self._setting = setting
         self._warm_up_ns = warm_up_ms * NS_PER_MS
-        upkeep = Upkeep(startup_ms=startup_ms, confinement=confinement, logs=logs)
+        upkeep = Upkeep(startup_ms=startup_ms, confinement=confinement, logs=logs, share=share)
         self._player = Player(seat, bot, upkeep)
         self._broken: Misbehaved | None = None
         """What the bot did wrong behind an answer: the answer counts, the next turn is lost."""
@@ -89,6 +92,12 @@ class Opponent:
         except BotFault as fault:
             self._reproach(fault)
             raise
+
+    def rest(self) -> None:
+        """Let the bot stand still until its next move, if all its processes can be stopped."""
+        process = self._player.process
+        if process is not None and process.stops_whole:
+            self._player.hold()
 
     def finish(self, verdict: Verdict) -> None:
         """Tell the bot how the game ended, if it still listens, and see it out."""
@@ -134,6 +143,7 @@ class Opponent:
             raise self._misbehaved(self._broken, ended=False)
         poll = select.poll()
         poll.register(link.fd, select.POLLIN)
+        player.release()
         woke_ns, spent_ns = time.monotonic_ns(), 0
         try:
             link.write(session.pack(player.outbox))

@@ -21,7 +21,7 @@ from referee.arena.restart import Restart, is_stateless, restart_of
 from referee.arena.stall import StallCount
 from referee.bots.confinement import UNCONFINED, Confinement
 from referee.bots.manifest import Bot
-from referee.bots.process import BotProcess, NoStart, no_cpu_time
+from referee.bots.process import BotProcess, NoStart, Share, no_cpu_time
 from referee.bots.starting import allowed_processes, few_told, limits_of, start_bot
 from referee.links.pipe import PipeLink
 from referee.protocol.codec import excerpt
@@ -46,6 +46,8 @@ class Upkeep(Struct, frozen=True, kw_only=True):
     logs: Path | None = None
     """Where the bots' stderr is kept."""
     keeper_cores: frozenset[int] | None = None
+    share: Share | None = None
+    """Of the processor, for the bot; None is that of the referee."""
     variant: str | None = None
     """What the bot is to play; its hello may say that it does not."""
     keep_log: bool = False
@@ -248,6 +250,7 @@ class Player:
                 upkeep.confinement,
                 log=self.log,
                 keeper_cores=upkeep.keeper_cores,
+                share=upkeep.share,
             )
             process.await_start(upkeep.startup_ms / 1000)
             self._cpu_clock = process.cpu_clock

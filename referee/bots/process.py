@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from referee.bots.confinement.cgroups import OpenGroup
 from referee.bots.confinement.guard import Guard, NotConfined
@@ -50,6 +51,14 @@ class NoStart(Exception):
     """The bot's command could not be run; the message says why."""
 
 
+class Share(NamedTuple):
+    """What a bot gets of the processor."""
+
+    cores: frozenset[int]
+    """On which it runs; none are those of the referee."""
+    nice: int
+
+
 def told_status(status: int) -> str:
     """An exit status in words, a negative one as the signal that it stands for."""
     if status >= 0:
@@ -74,22 +83,24 @@ class BotProcess:
         keeper_cores: frozenset[int] | None = None,
         guard: Guard | None = None,
         endpoint: LocalEndpoint | None = None,
+        share: Share | None = None,
     ) -> None:
         """`endpoint` is where a bot that speaks ZeroMQ connects; it is closed with the process.
+        Without a `share` the bot has that of the thread that starts it.
 
         Raises NoStart.
         """
         self.endpoint = endpoint
+        share = share or _own_share()
         orders = Orders(
             command=list(command),
             env=dict(os.environ if env is None else env),
             cwd="/" if guard is not None else _folder(cwd),
-            nice=os.getpriority(os.PRIO_PROCESS, 0),
+            nice=share.nice,
             log_bytes=log_bytes,
+            bot_cores=tuple(share.cores),
             cores=tuple(sorted(keeper_cores or ())),
         )
-        if hasattr(os, "sched_getaffinity"):
-            orders.bot_cores = tuple(os.sched_getaffinity(0))
         if endpoint is not None:
             orders.stdout_is_log = True
             orders.scratch = str(endpoint.folder)
@@ -114,7 +125,8 @@ class BotProcess:
         self._closed = False
         self._walled = guard is not None
         self._alone = guard is None or guard.one_process
-        self._stops_whole = guard is None or guard.stops_whole
+        self.stops_whole = guard is None or guard.stops_whole
+        """Whether all its processes can be stopped together."""
         self._group_path = guard.group if guard is not None else ""
         self._group: OpenGroup | None = None
         self._held = False
@@ -205,7 +217,7 @@ class BotProcess:
 
     def set_aside(self) -> bool:
         """Stop it until it is released, and have its log closed. Whether it can be stopped."""
-        if not self._stops_whole or self.pid is None:
+        if not self.stops_whole or self.pid is None:
             return False
         self.hold()
         self._keeper.set_aside(is_watched=self._walled)
@@ -309,6 +321,11 @@ def _resident_bytes(pid: int) -> int:
             return int(file.read().split()[1]) * PAGE_BYTES
     except (OSError, IndexError):
         return 0
+
+
+def _own_share() -> Share:
+    cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else ()
+    return Share(frozenset(cores), os.getpriority(os.PRIO_PROCESS, 0))
 
 
 def _log_of(path: Path | None) -> str:

@@ -15,7 +15,7 @@ from referee.bots.confinement.limits import Limits, show_size, tighter
 from referee.bots.confinement.walls import LINK_FOLDER
 from referee.bots.environment import environment
 from referee.bots.manifest import ZMQ, Bot
-from referee.bots.process import BotProcess, NoStart
+from referee.bots.process import BotProcess, NoStart, Share
 from referee.bots.staging import view_of
 from referee.links.endpoint import LocalEndpoint
 
@@ -27,6 +27,7 @@ def start_bot(
     log: Path | None = None,
     keeper_cores: frozenset[int] | None = None,
     env: Mapping[str, str] | None = None,
+    share: Share | None = None,
 ) -> BotProcess:
     """The bot, started. `env` goes over what its manifest sets.
 
@@ -46,6 +47,7 @@ def start_bot(
             log_bytes=limits.stderr,
             keeper_cores=keeper_cores,
             endpoint=endpoint,
+            share=share,
         )
     view = view_of(bot)
     if endpoint is not None:
@@ -70,6 +72,7 @@ def start_bot(
         keeper_cores=keeper_cores,
         guard=confined,
         endpoint=endpoint,
+        share=share,
     )
 
 

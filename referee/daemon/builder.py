@@ -5,6 +5,7 @@ A build takes seconds to minutes, and the loop of the daemon waits for nobody.
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import msgspec
@@ -14,11 +15,11 @@ from referee.bots.confinement import Confinement
 from referee.bots.manifest import Bot
 from referee.daemon.child import Child
 from referee.daemon.journal import Journal
+from referee.daemon.priorities import UNRATED
 from referee.daemon.rebuilding import Request
 from referee.daemon.turns import Team, Turns
 
 MODULE = "referee.daemon.rebuilding"
-NICE = 10
 LEAVE_S = 1.0
 
 
@@ -81,11 +82,12 @@ class Builder:
         self._builds.clear()
 
     def _begin(self) -> None:
+        now = time.monotonic()
         waiting = [(each.team, each) for each in self._builds.values() if each.child is None]
-        while (build := self._turns.next(waiting)) is not None:
+        while (build := self._turns.next(waiting, now)) is not None:
             waiting.remove((build.team, build))
-            self._turns.begin(build.team)
-            build.child = Child(MODULE, "builder", self._journal, nice=NICE, cores=self._cores)
+            self._turns.begin(build.team, now)
+            build.child = Child(MODULE, "builder", self._journal, nice=UNRATED, cores=self._cores)
             request = Request(bot=build.bot, confinement=build.confinement, cache=str(self._cache))
             build.child.send(msgspec.json.encode(request, enc_hook=str) + b"\n")
             self._journal.info("building again", bot=build.bot.name)

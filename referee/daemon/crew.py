@@ -7,9 +7,8 @@ import os
 
 from referee.daemon.journal import Journal
 from referee.daemon.overhearing import Overhearing
+from referee.daemon.priorities import RATED
 from referee.tournament.workers import Worker, Workers
-
-NICE = 10
 
 
 class Crew(Workers):
@@ -35,4 +34,4 @@ class Crew(Workers):
         super()._add()
         # Bots are started by the worker later, and inherit it.
         with contextlib.suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, self._workers[-1].process.pid, NICE)
+            os.setpriority(os.PRIO_PROCESS, self._workers[-1].process.pid, RATED)

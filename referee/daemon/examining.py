@@ -59,6 +59,8 @@ class Request(Struct, frozen=True, kw_only=True):
     """What it may take of the disk, with its archive; None where there is no limit."""
     in_use: tuple[str, ...]
     """The content of other versions, whose builds have to stay."""
+    rejected: str = ""
+    """Why it is rejected already; then all that is done is to take away what is left of it."""
 
 
 class Stage(Struct, frozen=True, tag="stage"):
@@ -97,7 +99,7 @@ def main() -> None:
         except BrokenPipeError:
             os._exit(1)  # whoever asked is gone, and the watch has not seen it yet
 
-    finding = _finding(request, say)
+    finding = Rejected(request.rejected) if request.rejected else _finding(request, say)
     if not isinstance(finding, Passed):
         clear(request)
     say(finding)

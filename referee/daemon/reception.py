@@ -36,6 +36,7 @@ from referee.daemon.orders import (
     hall_frame,
     read_hall_reports,
 )
+from referee.daemon.priorities import HALL
 from referee.daemon.relays import Relays
 from referee.links.keys import read_keys, write_keys
 from referee.mistake import REFUSED, Mistake
@@ -220,7 +221,7 @@ class Reception:
 
     def _start(self) -> None:
         self._frames = Frames()
-        self._child = Child(MODULE, "hall", self._journal)
+        self._child = Child(MODULE, "hall", self._journal, nice=HALL)
         self._send(
             Open(
                 endpoint=self._endpoint,

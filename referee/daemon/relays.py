@@ -21,13 +21,13 @@ from referee.bots.manifest import Bot
 from referee.daemon.child import Child
 from referee.daemon.journal import Journal
 from referee.daemon.orders import Opened
+from referee.daemon.priorities import RATED
 from referee.links.keys import KeyPair, new_keys
 from referee.rules.registry import BadVariant, find_variant
 from referee.store.house.tokens import hash_of
 from referee.tournament.chunk import Chunk, Contestant
 
 MODULE = "referee.daemon.relaying"
-NICE = 10
 ARRIVE_S = 20.0
 """From its start to its hello in the hall, beyond what the bot itself may take to start."""
 LEAVE_S = 6.0
@@ -108,7 +108,7 @@ class Relays:
                     MODULE,
                     f"relay of {contestant.bot.name}",
                     self._journal,
-                    nice=NICE,
+                    nice=RATED,
                     cores=self._cores,
                 ),
                 token=None if curve else secrets.token_hex(16),

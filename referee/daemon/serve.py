@@ -10,6 +10,7 @@ from functools import partial
 import msgspec
 from msgspec.structs import replace
 
+from referee.arena.core import spare_cores
 from referee.daemon.coordinator import Coordinator, Ending
 from referee.daemon.full_disk import FullDisk
 from referee.daemon.greeting import Say
@@ -80,6 +81,7 @@ def pages_of(terms: ServeTerms, journal: Journal) -> Pages | None:
         "public": terms.public,
         "writing": terms.writing,
         "proxies": terms.proxies,
+        "cores": sorted(spare_cores(terms.jobs)),
     }
     return Pages(settings, terms.data, journal)
 

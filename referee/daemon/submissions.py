@@ -2,8 +2,9 @@
 
 A version that is being looked at when the daemon is killed is queued again by the next one. The
 process that looks may break down itself, or never end: the first time that is our trouble and it
-is tried again, the second time it is the submission's. A disk without room is always our trouble:
-the version waits, for longer each time, and the others go on.
+is tried again, the second time it is the submission's, and another process takes away what is left
+of it before it is rejected. A disk without room is always our trouble: the version waits, for
+longer each time, and the others go on.
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ from referee.daemon.child import Child
 from referee.daemon.definition import contents_in_use
 from referee.daemon.examining import Finding, NoRoom, Passed, Request, Stage
 from referee.daemon.journal import Journal
+from referee.daemon.priorities import UNRATED
 from referee.daemon.turns import Turns
 from referee.store.house.house import House
 from referee.store.house.mistakes import HouseFull
 from referee.store.house.rows import VersionRow
 
 MODULE = "referee.daemon.examining"
-NICE = 5
 LONGEST_S = 600.0
 """For a build and a check together, over all their own limits."""
 TRIES = 2
@@ -92,15 +93,17 @@ class Submissions:
         if now < self._rest_until:
             return
         waiting = [
-            each
+            (each.team, each)
             for each in self._house.submissions.waiting()
             if each.state == "queued" and not self._rests_at(each.id, now)
         ]
-        while (version := self._turns.next((each.team, each) for each in waiting)) is not None:
-            waiting.remove(version)
+        while (version := self._turns.next(waiting, now)) is not None:
+            waiting.remove((version.team, version))
             claimed = self._house.submissions.claim(version.id)
             if claimed is not None:
                 self._begin(claimed, now)
+                self._journal.info("building", bot=claimed.name)
+                self._tell(claimed)
 
     def hear(self, now: float) -> bool:
         """What the processes have found; True where a version has come to its verdict."""
@@ -117,7 +120,8 @@ class Submissions:
             for check in held:
                 self._house.submissions.put_back(check.version.id)
 
-    def _begin(self, version: VersionRow, now: float) -> None:
+    def _begin(self, version: VersionRow, now: float, rejected: str = "") -> None:
+        """Look at it, or clear up after it where it is rejected."""
         confinement, clock, build_ms = self.terms
         request = Request(
             data=str(self._house.data.resolve()),
@@ -130,13 +134,12 @@ class Submissions:
             size=version.size,
             allowance=self._house.submissions.quotas.allowance_of(version),
             in_use=contents_in_use(self._house, but=version.id),
+            rejected=rejected,
         )
-        child = Child(MODULE, "examiner", self._journal, nice=NICE, cores=self._cores)
+        child = Child(MODULE, "examiner", self._journal, nice=UNRATED, cores=self._cores)
         child.send(msgspec.json.encode(request, enc_hook=str) + b"\n")
         self._checks[version.id] = _Check(version, child, now + LONGEST_S)
-        self._turns.begin(version.team)
-        self._journal.info("building", bot=version.name)
-        self._tell(version)
+        self._turns.begin(version.team, now)
 
     def _hear(self, check: _Check, now: float) -> bool:
         data = check.child.read()
@@ -148,10 +151,10 @@ class Submissions:
             return any(judged)
         if data is None:
             check.child.close(1.0)
-            return self._broken(check, f"what checks it ended {check.child.how_it_ended()}")
+            return self._broken(check, f"what checks it ended {check.child.how_it_ended()}", now)
         if now > check.ends:
             return self._broken(
-                check, f"its build and its check took longer than {LONGEST_S:.0f} s"
+                check, f"its build and its check took longer than {LONGEST_S:.0f} s", now
             )
         return False
 
@@ -172,11 +175,15 @@ class Submissions:
         self._judged(check, version)
         return True
 
-    def _broken(self, check: _Check, why: str) -> bool:
+    def _broken(self, check: _Check, why: str, now: float) -> bool:
         number = check.version.id
         self._tries[number] += 1
         if self._tries[number] < TRIES:
             return self._again(check, why)
+        if self._tries[number] == TRIES:
+            self._end(check)
+            self._begin(check.version, now, rejected=why)
+            return False
         self._judged(check, self._house.submissions.reject(number, why))
         return True
 

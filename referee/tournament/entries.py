@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from referee.bots.look_alikes import look
 from referee.bots.manifest import BadBot, Bot, find_bot, usual_bots
 from referee.rules.registry import find_variant, is_path
 from referee.store.rows import BotRow
@@ -42,12 +43,15 @@ class Entry(Struct, frozen=True):
 def find_entries(spec: Spec) -> list[Entry]:
     """The bots of a spec in its order; without any, the sample bots that play its variants."""
     entries = [_entry(named) for named in spec.bots] if spec.bots else _samples(spec)
-    seen: dict[str, str] = {}
+    by_look: dict[str, Entry] = {}
     for entry in entries:
         name = entry.bot.name
-        if name in seen:
-            raise BadBot(f"two bots are called {name}: {seen[name]} and {entry.definition.named}")
-        seen[name] = entry.definition.named
+        other = by_look.setdefault(look(name), entry)
+        if other is not entry:
+            first = other.bot.name
+            names = name if first == name else f"{first} and {name}, which look alike"
+            both = f"{other.definition.named} and {entry.definition.named}"
+            raise BadBot(f"two bots are called {names}: {both}")
     return entries
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from referee.bots.contents import LYING_ABOUT
+from referee.bots.look_alikes import look
 from referee.bots.manifest import BadBot, read_bot
 from referee.bots.manifest_text import MANIFEST
 from referee.tournament.mistakes import BadSpec, Key
@@ -35,19 +36,21 @@ def bots_in(folder: str | Path) -> Submissions:
         raise BadSpec(f"{folder} cannot be read: {error.strerror}", KEY) from None
     except ValueError as error:
         raise BadSpec(f"{folder} cannot be read: {error}", KEY) from None
-    bots: dict[str, Path] = {}
+    by_look: dict[str, tuple[str, Path]] = {}
     left_out: dict[str, str] = {}
     for each in there:
         try:
             name = _name_of(each)
-            if name in bots:
-                raise BadBot(f"{bots[name].name} is called {name}, too")
-            bots[name] = each
+            if look(name) in by_look:
+                other, path = by_look[look(name)]
+                told = "too" if other == name else f"which looks like {name}"
+                raise BadBot(f"{path.name} is called {other}, {told}")
+            by_look[look(name)] = name, each
         except BadBot as bad:
             left_out[f"{folder.resolve().name}/{each.name}"] = str(bad)
-    if not bots:
+    if not by_look:
         raise BadSpec(f"{folder}: no folder in it has a {MANIFEST}{_first(left_out)}", KEY)
-    return Submissions(tuple(str(each.resolve()) for each in bots.values()), left_out)
+    return Submissions(tuple(str(each.resolve()) for _, each in by_look.values()), left_out)
 
 
 def _is_meant(path: Path) -> bool:

@@ -151,7 +151,7 @@ def _address(listening: socket.socket) -> str:
 
 
 def _make_way(nice: int) -> None:
-    """Games come first: a thousand people who look must not cost a bot its time."""
+    """The hall comes first: a thousand people who look must not cost a bot its time there."""
     with contextlib.suppress(OSError):
         os.nice(nice)
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
+from referee.daemon.priorities import PAGES
 from referee.mistake import Mistake
 
 
@@ -78,8 +79,11 @@ class WebSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     proxies: tuple[str, ...] = ()
     """Addresses and networks whose word is taken for where a request comes from, in
     `X-Forwarded-For` and `X-Forwarded-Proto`. Nobody else's is."""
-    nice: Annotated[int, Meta(ge=0, le=19)] = 5
-    """By how much visitors give way to games."""
+    nice: Annotated[int, Meta(ge=0, le=19)] = PAGES
+    """By how much visitors give way to the hall."""
+    cores: tuple[int, ...] = ()
+    """On which bots run that people play against, and uploads are read; none are those of this
+    process."""
     limits: Limits = Limits()
 
 

@@ -63,8 +63,8 @@ class Site:
         self.library = Library(settings.data, self._house, anonymous=settings.anonymous)
         self.live = Live(self.library.shown)
         self.running = Running()
-        self.parlour = Parlour(settings.limits)
-        self._uploads = Uploads(settings.limits)
+        self.parlour = Parlour(settings.limits, frozenset(settings.cores))
+        self._uploads = Uploads(settings.limits, settings.cores)
         self.live.listeners.append(self.running.hear)
         self.requests: Counter[tuple[str, int]] = Counter()
         """By endpoint and status."""

@@ -12,13 +12,16 @@ It imports the standard library alone, so that it starts within a tenth of a sec
 from __future__ import annotations
 
 import codecs
+import contextlib
 import json
 import os
 import resource
 import signal
 import sys
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from referee.daemon.priorities import PAGES, UPLOADS
 from referee.web import archives, forms
 
 FIELD = "archive"
@@ -27,7 +30,6 @@ BAD, TOO_LARGE, TOO_COSTLY = 400, 413, 422
 """Statuses of what is refused."""
 MEMORY = 192 * 1024 * 1024
 """Bytes, and eight times the largest archive on top."""
-NICE = 5
 NOT_CONFINED = 3
 """The exit status of a process that cannot become who it is to be."""
 TOO_MUCH_MEMORY = "the archive takes more memory to unpack than any bot's folder does"
@@ -42,6 +44,8 @@ class Order(NamedTuple):
     deadline_s: int
     user: int | None
     """Whom to become; None is nobody else."""
+    cores: Sequence[int] = ()
+    """On which to run; none are those of the process that asks."""
 
 
 class Upload(NamedTuple):
@@ -69,7 +73,10 @@ def main() -> None:
 
 def _confine(order: Order) -> None:
     codecs.lookup("cp437")  # For names in zip files; the other user may not find it later.
-    os.nice(NICE)
+    os.nice(UPLOADS - PAGES)
+    if order.cores:
+        with contextlib.suppress(OSError):
+            os.sched_setaffinity(0, order.cores)
     memory = MEMORY + 8 * order.most_bytes
     for limit, most in (
         (resource.RLIMIT_AS, memory),

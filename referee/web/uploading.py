@@ -14,7 +14,7 @@ import os
 import signal
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -45,8 +45,10 @@ OUT_OF_TIME = (signal.SIGALRM, signal.SIGXCPU, signal.SIGKILL)
 class Uploads:
     """All that are under way."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, cores: Sequence[int]) -> None:
+        """Uploads are read on these cores; none are those of this process."""
         self._limits = limits
+        self._cores = cores
         self._room = asyncio.Semaphore(AT_ONCE)
         self._own: Counter[str] = Counter()
 
@@ -68,6 +70,7 @@ class Uploads:
                     cpu_s=self._limits.unpack_cpu_s,
                     deadline_s=self._limits.unpack_s,
                     user=servant(),
+                    cores=self._cores,
                 )
                 upload, content = await _unpacked(order, body)
         proof(upload.csrf)

@@ -92,6 +92,7 @@ def test_mistakes(tmp_path: Path) -> None:
         "one bot": (["--bot", "random"], r"two bots"),
         "nobody": (["--bot", "rando", "--bot", "lowest"], r"did you mean random\?"),
         "twins": ([*TWO, "--bot", "lowest=python3 x.py"], r"two bots are called lowest"),
+        "alike": ([*TWO, "--bot", "l0west=python3 x.py"], r"lowest and l0west"),
         "no games": ([*TWO, "--games", 0], r"games must be 1 to"),
         "option": ([*TWO, "--option", "pionts=3"], r"did you mean points\?"),
         "anchor": ([*TWO, "--anchor", "nobody=5"], r"nobody.*no bot here"),

@@ -21,7 +21,7 @@ from referee.daemon.readiness import Readiness
 from referee.daemon.reception import is_local
 from referee.daemon.relays import from_here
 from referee.daemon.samples import packed
-from referee.daemon.turns import Turns, places
+from referee.daemon.turns import LONG_S, Turns, places
 from tests.waiting import PATIENCE_S
 
 
@@ -187,25 +187,37 @@ def test_what_a_process_says_aside_is_told_in_lines_of_the_journal() -> None:
 
 
 def test_teams_take_turns_and_have_one_piece_in_hand() -> None:
-    turns = Turns(2)
+    turns, now = Turns(2), 0.0
     waiting = [(1, "a1"), (1, "a2"), (2, "b1"), (1, "a3"), (2, "b2"), (None, "c1")]
     taken: list[str] = []
 
     def take() -> int | None:
-        piece = turns.next(waiting)
+        piece = turns.next(waiting, now)
         assert piece is not None
         team = next(team for team, each in waiting if each == piece)
         waiting.remove((team, piece))
-        turns.begin(team)
+        turns.begin(team, now)
         taken.append(piece)
         return team
 
     in_hand = [take(), take()]
-    assert turns.next(waiting) is None
+    assert turns.next(waiting, now) is None
     while waiting:
         turns.end(in_hand.pop(0))
         in_hand.append(take())
     assert taken == ["a1", "b1", "c1", "a2", "b2", "a3"]
+
+
+def test_long_work_makes_room_for_other_teams_up_to_a_bound() -> None:
+    turns = Turns(2)
+    waiting = [(team, team) for team in range(1, 20)]
+    in_hand: list[int] = []
+    for step in range(6):
+        now = step * LONG_S
+        while (team := turns.next(waiting[len(in_hand) :], now)) is not None:
+            turns.begin(team, now)
+            in_hand.append(team)
+        assert len(in_hand) == min(2 + 2 * step, 8)
 
 
 @pytest.mark.parametrize(("jobs", "at_once"), [(1, 2), (5, 5), (100, 8)])

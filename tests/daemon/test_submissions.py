@@ -5,10 +5,12 @@ from __future__ import annotations
 import io
 import os
 import shutil
+import signal
 import sys
 import tarfile
 import uuid
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -19,9 +21,14 @@ from referee.bots.cache import COMPILERS, SHOWN_NAME, forget_content, readable_c
 from referee.bots.confinement import UNCONFINED
 from referee.bots.confinement.identity import servant
 from referee.bots.manifest import read_bot, sample_bots
+from referee.clock import Clock
 from referee.daemon.definition import CACHE, bot_of
+from referee.daemon.journal import Journal
+from referee.daemon.priorities import UNRATED
 from referee.daemon.samples import packed
+from referee.daemon.submissions import Submissions
 from referee.daemon.sweeping import sweep
+from referee.daemon.turns import LONG_S, places
 from referee.store.house import House
 from referee.store.house.rows import Limits, TeamRow, VersionRow
 from referee.tournament.spec import Spec
@@ -278,11 +285,62 @@ def test_slow_builds_of_one_team_delay_no_other_team(tmp_path: Path) -> None:
         assert daemon.stop() == 0, daemon.said
 
 
+def test_two_teams_whose_builds_sleep_delay_no_third_one_for_long(tmp_path: Path) -> None:
+    with House.open(tmp_path / "data") as house:
+        for name in ("Reds", "Blues"):
+            folder = tmp_path / name
+            asleep = bot_folder(folder, build='build = ["sleep", "600"]', extra=f"# {name}\n")
+            house.submissions.keep(name, team(house, name), asleep)
+        quick = bot_folder(tmp_path / "quick", build='build = ["false"]')
+        version = house.submissions.keep("quick", team(house, "Greens"), quick)
+        queue = queue_of(house, places(1))
+        queue.begin(0.0)
+        queue.begin(LONG_S - 1)
+        assert house.versions.get(version.id).state == "queued"
+        queue.begin(LONG_S)
+        wait_for(lambda: queue.hear(LONG_S), "the verdict on the third")
+        assert house.versions.get(version.id).state == "rejected"
+        queue.close()
+
+
+def test_a_version_whose_check_is_killed_again_and_again_leaves_nothing(tmp_path: Path) -> None:
+    """What it leaves would be in no team's quota."""
+    data = tmp_path / "data"
+    build = 'build = ["sh", "-c", "touch half; while true; do sleep 0.05; done"]'
+    with House.open(data) as house:
+        rocky = bot_folder(tmp_path / "rocky", build=build)
+        version = house.submissions.keep("rocky", team(house), rocky)
+        queue = queue_of(house, 1)
+        for state in ("queued", "rejected"):
+            queue.begin(0.0)
+            wait_for(lambda: processes_of(os.getpid(), b"touch half"), "the build")
+            (examiner,) = processes_of(os.getpid(), b"daemon.examining")
+            below = processes_of(examiner)
+            os.kill(examiner, signal.SIGKILL)
+            wait_for(partial(nothing_left, below), "the end of the build")
+            wait_for(
+                lambda: queue.hear(0.0) or house.versions.get(version.id).state == "queued",
+                "what comes of it",
+            )
+            assert house.versions.get(version.id).state == state
+        queue.close()
+    assert list((data / "bots").iterdir()) == []
+    assert list((data / "builds").glob("rocky-*")) == []
+
+
+def queue_of(house: House, at_once: int) -> Submissions:
+    """The queue of a house, with no daemon around it: the time is turned by hand."""
+    terms = (UNCONFINED, Clock(move_ms=1000), 600_000)
+    journal = Journal(io.StringIO())
+    return Submissions(house, terms, journal, lambda _: None, at_once, frozenset())
+
+
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="there is one core")
 def test_a_build_does_not_get_the_cores_that_games_are_played_on(tmp_path: Path) -> None:
     """Hundreds of its processes would else make bots of others late."""
     data = tmp_path / "data"
-    cores = 'build = ["sh", "-c", "grep Cpus_allowed_list /proc/self/status; exit 3"]'
+    look = "grep Cpus_allowed_list /proc/self/status; echo nice $(nice); exit 3"
+    cores = f'build = ["sh", "-c", "{look}"]'
     with House.open(data) as house:
         reds = team(house)
         burner = house.submissions.keep("burner", reds, bot_folder(tmp_path / "b", build=cores))
@@ -291,6 +349,7 @@ def test_a_build_does_not_get_the_cores_that_games_are_played_on(tmp_path: Path)
         with daemon.house() as house:
             told = house.versions.told(burner.id)
         assert f"Cpus_allowed_list:\t{min(os.sched_getaffinity(0))}\n" in f"{told}\n", told
+        assert f"nice {UNRATED}" in told
         assert daemon.stop() == 0, daemon.said
 
 

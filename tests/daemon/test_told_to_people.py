@@ -12,11 +12,14 @@ import msgspec
 import pytest
 from msgspec import Struct
 
+from referee.arena.core import spare_cores
+from referee.daemon.priorities import UNRATED
 from referee.record import Record
 from referee.store.house import House
 from tests.arena.playing import ROOT
 from tests.cli.running import Done, referee, sentence
-from tests.daemon.serving import BOTS, WEB, Daemon, serving
+from tests.confinement.test_standing_still import stopped
+from tests.daemon.serving import BOTS, WEB, Daemon, nothing_left, processes_of, serving
 from tests.daemon.test_guests import connected, endpoint
 from tests.daemon.test_submissions import bot_folder, judged
 from tests.waiting import PATIENCE_S, wait_for
@@ -65,6 +68,21 @@ def contest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Contest]:
             yield Contest(daemon, folder, web, bots, chief, reds, alpha)
         assert daemon.stop() == 0, daemon.said
         assert "Traceback" not in daemon.said
+
+
+def test_a_bot_that_a_person_plays_takes_nothing_from_rated_games(contest: Contest) -> None:
+    """It runs where no worker plays, gives way to all others there, and stands still meanwhile."""
+    form = {"Content_Type": "application/x-www-form-urlencoded"}
+    reply = contest.web.post("/play", b"variant=underdog&bot=rocky", **form)
+    where = reply.headers["location"]
+    wait_for(lambda: b'data-state="yours"' in contest.web.get(where).body, "the person's turn")
+    (pages,) = processes_of(contest.daemon.process.pid, b"referee.web.main")
+    (bot,) = processes_of(pages, b"bot.py")
+    assert os.sched_getaffinity(bot) == spare_cores(1)
+    assert os.getpriority(os.PRIO_PROCESS, bot) == UNRATED
+    assert stopped([bot])
+    assert contest.web.post(f"{where}/give-up", b"", **form).status == 303
+    wait_for(lambda: nothing_left([bot]), "the bot's end")
 
 
 def test_a_team_gets_the_stderr_of_its_bot_from_a_game_in_the_hall(contest: Contest) -> None:

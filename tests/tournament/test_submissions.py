@@ -14,6 +14,7 @@ from referee.tournament.submissions import bots_in
 from tests.cli.running import referee, sentence
 from tests.facts import Naming
 
+LIKE_OTHER = "\N{CYRILLIC SMALL LETTER O}ther"
 BOT = 'name = "{}"\ncommand = ["python3", "bot.py"]\n'
 
 
@@ -26,6 +27,8 @@ def folder(tmp_path: Path) -> Path:
     for name in ("good", "other"):
         (folder / name / "bot.toml").write_text(BOT.format(name))
     (folder / "twin/bot.toml").write_text(BOT.format("good"))
+    (folder / "twin of other").mkdir()
+    (folder / "twin of other/bot.toml").write_text(BOT.format(LIKE_OTHER))
     (folder / "typo/Bot.toml").write_text(BOT.format("typo"))
     (folder / "broken/bot.toml").symlink_to("/nowhere")
     os.mkfifo(folder / "fifo/bot.toml")
@@ -66,6 +69,7 @@ def test_each_is_named(folder: Path) -> None:
         "subs/pipe": Naming("way in it is a pipe"),
         "subs/toml": "bot.toml: Invalid value (at end of document)",
         "subs/twin": "good is called good, too",
+        "subs/twin of other": f"other is called other, which looks like {LIKE_OTHER}",
         "subs/typo": "no bot.toml in it, but Bot.toml",
         "subs/zero": "its bot.toml is no file",
     }

@@ -95,13 +95,16 @@ def test_the_reader_has_nothing_of_the_referee(
     own: Contest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PGPASSWORD", "secret")
-    with serving(own.data, before=HELD) as web:
+    core = min(os.sched_getaffinity(0))
+    with serving(own.data, before=HELD, cores=[core]) as web:
         sender = threading.Thread(target=submit, args=(web, archive("fresh"), own.reds))
         sender.start()
         (reader,) = wait_for(lambda: _confined(web), "the process that reads it")
         assert b"secret" not in (reader / "environ").read_bytes()
         opened = [each.readlink() for each in (reader / "fd").iterdir()]
         assert not [each for each in opened if not str(each).startswith("pipe:")]
+        # Nor does it run where rated games are played.
+        assert os.sched_getaffinity(int(reader.name)) == {core}
         os.kill(int(reader.name), signal.SIGKILL)
         sender.join()
 

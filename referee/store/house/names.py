@@ -6,8 +6,8 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
+from referee.bots.look_alikes import latin, look
 from referee.bots.manifest import NAME_BYTES, BadBot, check_name
-from referee.store.house.look_alikes import latin, look
 from referee.store.house.mistakes import Conflict, HouseMistake
 
 LONGEST = 50

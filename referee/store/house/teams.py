@@ -6,8 +6,8 @@ import csv
 import io
 import re
 
+from referee.bots.look_alikes import look
 from referee.store.house.books import Books
-from referee.store.house.look_alikes import look
 from referee.store.house.mistakes import Conflict, HouseMistake, Unknown
 from referee.store.house.names import must_be_name, must_look_new, plain
 from referee.store.house.rows import NewTeam, Role, TeamRow

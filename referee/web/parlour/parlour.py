@@ -32,8 +32,10 @@ CLOSED = "The referee is being shut down."
 class Parlour:
     """All games of people that this process runs."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, cores: frozenset[int] = frozenset()) -> None:
+        """Bots run on these cores; none are those of this process."""
         self._limits = limits
+        self._cores = cores
         self._lock = threading.Lock()
         self._sittings: OrderedDict[str, tuple[float, Sitting]] = OrderedDict()
         """By name, with the time when it began; the oldest first."""
@@ -47,7 +49,7 @@ class Parlour:
             self._tidy()
             self._make_room(key)
             name = secrets.token_hex(16)
-            sitting = Sitting(key, terms)
+            sitting = Sitting(key, terms, self._cores)
             self._sittings[name] = (time.monotonic(), sitting)
             sitting.start()
         return name

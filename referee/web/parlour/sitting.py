@@ -21,10 +21,12 @@ from msgspec import Struct
 
 from referee.arena.game import Game, Setting
 from referee.arena.opponent import Opponent
-from referee.bots.building import built
+from referee.bots.building import BuildFailed, built
 from referee.bots.confinement import Confinement
 from referee.bots.manifest import Bot
+from referee.bots.process import Share
 from referee.clock import DEFAULT_STARTUP_MS, DEFAULT_WARM_UP_MS, BankClock, Clock
+from referee.daemon.priorities import UNRATED
 from referee.mistake import Mistake
 from referee.record import BotInfo
 from referee.rules.variant import IllegalMove, Move, Plays, Seat, UnreadableMove, Variant
@@ -47,7 +49,7 @@ class Terms(Struct, frozen=True, kw_only=True):
 
     variant: Variant[Any, Any]
     bot: Bot
-    """As it was handed in: it is built when the game begins, if it is not yet."""
+    """As it was handed in. What was built of it is in the cache."""
     bot_name: str
     """What the person knows it by."""
     person: str
@@ -96,13 +98,25 @@ class Left(Exception):
     """The person has had enough."""
 
 
+class NotBuilt(Mistake):
+    """What was built of the bot is gone. The daemon builds it again, on cores of its choice."""
+
+
 class Sitting:
     """A game from the moment when it is asked for; `start` begins it."""
 
-    def __init__(self, key: str, terms: Terms, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        key: str,
+        terms: Terms,
+        cores: frozenset[int] = frozenset(),
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """The bot runs on these cores; none are those of this process."""
         self.key = key
         """Whose it is, for counting."""
         self.terms = terms
+        self._share = Share(cores, UNRATED)
         self._now = now
         self._changed = threading.Condition()
         self._heard = now()
@@ -206,7 +220,7 @@ class Sitting:
 
     def _play_to_the_end(self) -> None:
         terms = self.terms
-        bot = built(terms.bot, terms.confinement, cache=terms.cache)
+        bot = _ready(terms)
         setting = Setting(
             variant=terms.variant,
             clock=terms.clock,
@@ -226,6 +240,7 @@ class Sitting:
             startup_ms=STARTUP_MS,
             warm_up_ms=DEFAULT_WARM_UP_MS,
             confinement=terms.confinement,
+            share=self._share,
         )
         try:
             verdict = self._verdict(game.table, opponent)
@@ -252,6 +267,7 @@ class Sitting:
         variant, seat, names = table.variant, self.terms.seat, self.terms.names
         before, played, due = table.position, len(table.moves), table.due
         if seat in due:
+            opponent.rest()
             table.answer(seat, self._await_move(before), 0)
         elif self._leaving:
             raise Left(self._leaving)
@@ -323,6 +339,21 @@ class Sitting:
             self._ending = lines
             self._state = "over"
             self._told.clear()
+
+
+def _ready(terms: Terms) -> Bot:
+    """The bot, ready to run. Nothing is built here. Raises Mistake."""
+    try:
+        return built(
+            terms.bot, terms.confinement, cache=terms.cache, limit_ms=0, on_build=_not_here
+        )
+    except (NotBuilt, BuildFailed):
+        told = f"{terms.bot.name} is being built again; come back in a minute"
+        raise NotBuilt(told) from None
+
+
+def _not_here(_: str) -> None:
+    raise NotBuilt
 
 
 def _lost(table: Table, seat: Seat, fault: BotFault) -> Verdict:

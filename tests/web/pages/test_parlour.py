@@ -10,13 +10,14 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from referee.bots.confinement import UNCONFINED
-from referee.bots.manifest import Bot, find_bot
+from referee.bots.manifest import Bot, find_bot, read_bot
 from referee.clock import Clock
 from referee.daemon.samples import enter_samples
 from referee.rules.registry import BUNDLED, build_variant
@@ -27,6 +28,7 @@ from referee.web.parlour.parlour import Parlour
 from referee.web.parlour.sitting import Shown, Sitting, Terms
 from referee.web.refusal import Refusal
 from referee.web.settings import Limits
+from tests.confinement.test_standing_still import stopped
 from tests.daemon.serving import nothing_left, processes_of
 from tests.waiting import PATIENCE_S, wait_for
 from tests.web.contest import Contest
@@ -148,6 +150,39 @@ def test_who_is_away_too_long_has_left(monkeypatch: pytest.MonkeyPatch) -> None:
     end = settled_over(sitting)
     assert end.result == "lost"
     assert "away" in end.ending[0]
+
+
+def test_a_bot_stands_still_while_the_person_thinks(tmp_path: Path) -> None:
+    """With its children, which would else take the core from whatever runs there."""
+    burner = tmp_path / "burner.py"
+    burns = "import os\nif os.fork() == 0:\n    while True:\n        pass\n"
+    burner.write_text(burns + SLOW_BOT.read_text().replace("from __future__", "# "))
+    bot = find_bot(f"burner={sys.executable} -S {burner} 0")
+    sitting = Sitting("ann", terms(bot=bot))
+    sitting.start()
+    bots: list[int] = []
+    for _ in range(2):
+        shown = settled(sitting)
+        assert shown.asked is not None
+        bots = processes_of(os.getpid(), b"burner.py")
+        assert len(bots) == 2
+        wait_for(partial(stopped, bots), "a stop")
+        sitting.play(shown.asked.number, "5" if shown.asked.number == 1 else "6")
+    sitting.leave("Ann has seen enough.")
+    settled_over(sitting)
+    wait_for(lambda: nothing_left(bots), "the bots' end")
+
+
+def test_what_has_to_be_built_first_is_no_game(tmp_path: Path) -> None:
+    """Builds are for the cores on which nobody plays."""
+    folder, cache = tmp_path / "bot", tmp_path / "cache"
+    folder.mkdir()
+    (folder / "bot.toml").write_text('name = "b"\ncommand = ["true"]\nbuild = ["true"]\n')
+    sitting = Sitting("ann", replace(terms(bot=read_bot(folder)), cache=cache))
+    sitting.start()
+    end = settled_over(sitting)
+    assert end.result == "void"
+    assert not list(cache.glob("*.whole"))
 
 
 def test_there_are_only_so_many_tables(monkeypatch: pytest.MonkeyPatch) -> None:
