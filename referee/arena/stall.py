@@ -8,9 +8,9 @@ run queue and how much CPU time the bots used meanwhile; the smaller of both is 
 
 The second counter does not see all: at level none, and where a bot may have several processes, a
 child that nobody waits for leaves no trace of what it used. So the first time that the queue is
-longer than the bots' CPU time explains, the referee sets up a clock on another core. A host that is
-busy is late there too. Where the other core was in time, somebody burned this core alone, and those
-who are bound to it are the slot's bots.
+longer than the bots' CPU time explains, the referee starts a clock on another core, which a worker
+keeps. A host that is busy is late there too. Where the other core was in time, somebody burned this
+core alone, and those who are bound to it are the slot's bots.
 """
 
 from __future__ import annotations
@@ -92,9 +92,8 @@ class StallWatch:
     __slots__ = (
         "_bots_cpu_ns",
         "_cpu_base_ns",
-        "_elsewhere",
         "_elsewhere_base_ns",
-        "_other_cores",
+        "_other_core",
         "_queue_base_ns",
         "_schedstat",
         "stale_ns",
@@ -103,16 +102,15 @@ class StallWatch:
     def __init__(
         self,
         bots_cpu_ns: Sequence[Callable[[], int]],
-        other_cores: frozenset[int] = frozenset(),
+        other_core: OtherCore | None = None,
     ) -> None:
-        """`other_cores` are none where the counters of the bots see all that they use."""
+        """`other_core` is None where the counters of the bots see all that they use."""
         self._schedstat = _open_schedstat()
         self._bots_cpu_ns = bots_cpu_ns
         """The CPU counters of the bots that share the slot's core."""
         self._queue_base_ns = 0
         self._cpu_base_ns = 0
-        self._other_cores = other_cores
-        self._elsewhere: OtherCore | None = None
+        self._other_core = other_core
         self._elsewhere_base_ns: int | None = None
         self.stale_ns = 0
         """From when on the counters are too old to compare a stall with: mark again."""
@@ -122,8 +120,8 @@ class StallWatch:
         self.stale_ns = now_ns + LATE_NS
         self._queue_base_ns = self._queued_ns()
         self._cpu_base_ns = self._burned_ns()
-        if self._elsewhere is not None:
-            self._elsewhere_base_ns = self._elsewhere.late_ns()
+        if self._other_core is not None:
+            self._elsewhere_base_ns = self._other_core.late_ns()
 
     def stalled_ns(self, late_ns: int) -> int:
         """How much of this lateness was the host's."""
@@ -131,8 +129,10 @@ class StallWatch:
         burned_ns = self._burned_ns() - self._cpu_base_ns
         own_ns = max(0, min(queued_ns, burned_ns))
         unexplained_ns = min(late_ns, queued_ns) - own_ns
-        if unexplained_ns > TOLERANCE_NS and self._other_cores:
-            own_ns += max(0, unexplained_ns - self._late_elsewhere_ns(unexplained_ns))
+        if unexplained_ns > TOLERANCE_NS and self._other_core is not None:
+            late_elsewhere_ns = self._late_elsewhere_ns(self._other_core)
+            if late_elsewhere_ns is not None:
+                own_ns += max(0, unexplained_ns - late_elsewhere_ns)
         stalled_ns = late_ns - own_ns
         return stalled_ns if stalled_ns > TOLERANCE_NS else 0
 
@@ -140,18 +140,15 @@ class StallWatch:
         if self._schedstat >= 0:
             os.close(self._schedstat)
             self._schedstat = -1
-        if self._elsewhere is not None:
-            self._elsewhere.close()
-            self._elsewhere = None
 
-    def _late_elsewhere_ns(self, unknown_ns: int) -> int:
-        """How late another core was since the counters were remembered; `unknown_ns` if nobody was
-        there yet to see it."""
-        if self._elsewhere is None:
-            self._elsewhere = OtherCore(self._other_cores)
-            return unknown_ns
-        now_ns, base_ns = self._elsewhere.late_ns(), self._elsewhere_base_ns
-        return unknown_ns if now_ns is None or base_ns is None else now_ns - base_ns
+    def _late_elsewhere_ns(self, other_core: OtherCore) -> int | None:
+        """How late another core was since the counters were remembered; None if the clock there did
+        not run yet."""
+        late_ns, base_ns = other_core.late_ns(), self._elsewhere_base_ns
+        if late_ns is None:
+            other_core.start()
+            self._elsewhere_base_ns = None
+        return None if late_ns is None or base_ns is None else late_ns - base_ns
 
     def _queued_ns(self) -> int:
         if self._schedstat < 0:

@@ -8,15 +8,25 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from referee.arena.other_core import OtherCore
 from referee.arena.stall import TOLERANCE_NS, StallWatch, tells_against
 from referee.clock import NS_PER_MS
 from tests.arena.outside import referee, wait_for_touch
-from tests.arena.playing import all_lost, bot, honest, no_first_answer, play
-from tests.waiting import PATIENCE_S
+from tests.arena.playing import (
+    all_lost,
+    bot,
+    clocks_of,
+    honest,
+    needs_another_core,
+    no_first_answer,
+    play,
+)
+from tests.waiting import PATIENCE_S, wait_for
 
 SHORT = {"variant": "difference", "options": {"size": 2}, "games": 3, "seed": "stall"}
 
@@ -86,14 +96,15 @@ def use_a_share_of_the_core() -> None:
         pass
 
 
-@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="there is no other core")
+@needs_another_core
 def test_children_that_nobody_waits_for_are_no_stall() -> None:
     """They burn the core, and no clock of a bot counts them; another core is in time."""
     before = frozenset(os.sched_getaffinity(0))
     core = min(before)
     os.sched_setaffinity(0, {core})
     bot = subprocess.Popen([sys.executable, "-c", BURN, str(core), "12"])
-    watch = StallWatch([lambda: 0], before - {core})
+    other_core = OtherCore(before - {core})
+    watch = StallWatch([lambda: 0], other_core)
     poll = select.poll()
     excused: list[int] = []
     give_up_ns = time.monotonic_ns() + round(PATIENCE_S * 10**9)
@@ -111,10 +122,47 @@ def test_children_that_nobody_waits_for_are_no_stall() -> None:
         bot.kill()
         bot.wait()
         watch.close()
+        other_core.close()
         os.sched_setaffinity(0, before)
     assert excused[0] > TOLERANCE_NS, "the first time nobody is there to compare with"
     # A machine that is busy with other things may be late on all cores for a while.
     assert 0 in excused
+
+
+def is_late(clock: OtherCore, enough_ns: int) -> bool:
+    return (clock.late_ns() or 0) > enough_ns
+
+
+@needs_another_core
+def test_a_clock_on_another_core() -> None:
+    """Nobody waits for it; one that was ended begins anew."""
+    before = frozenset(os.sched_getaffinity(0))
+    clock = OtherCore(before - {min(before)})
+    try:
+        assert clock.late_ns() is None
+        for _ in range(2):
+            clock.start()
+            assert os.sched_getaffinity(0) == before
+            wait_for(lambda: clock.late_ns() is not None, "the clock to begin")
+            (pid,) = clocks_of(os.getpid())
+            clock.start()
+            assert clocks_of(os.getpid()) == [pid]
+            os.kill(pid, signal.SIGSTOP)
+            enough_ns = (clock.late_ns() or 0) + 5 * TOLERANCE_NS
+            wait_for(partial(is_late, clock, enough_ns), "a clock that was stopped to be late")
+            os.kill(pid, signal.SIGKILL)
+            wait_for(lambda: clock.late_ns() is None, "its end")
+    finally:
+        clock.close()
+    assert clocks_of(os.getpid()) == []
+
+
+def test_a_clock_where_there_is_no_core_for_it() -> None:
+    before = os.sched_getaffinity(0)
+    clock = OtherCore(frozenset())
+    clock.start()
+    assert clock.late_ns() is None
+    assert os.sched_getaffinity(0) == before
 
 
 def test_stalls_that_happen_to_one_bot_alone_count_against_it() -> None:
