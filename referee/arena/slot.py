@@ -451,8 +451,8 @@ class Slot:
         self._stalls.mark(at_ns)
         for player in self.players:
             if player.turns:
+                player.stall_count.stalls += stalled_ns > 0 and not player.stalled_ns
                 player.stalled_ns += stalled_ns
-                player.stall_count.stalls += stalled_ns > 0
         return self._excuse_since(thinker, before)
 
     # What seldom happens.

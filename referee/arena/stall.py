@@ -29,26 +29,26 @@ TOLERANCE_NS = TOLERANCE_MS * NS_PER_MS
 LATE_NS = SLICE_MS * NS_PER_MS + TOLERANCE_NS
 FEW = 8
 """Fewer stalls than this tell nothing of a bot, nor does their lack of its opponent."""
-
-
 MOST_PAIRS = 10_000
 """Pairs of bots that are remembered."""
 
-_Pair = tuple[tuple[str, str], tuple[str, str]]
-"""Names and hashes of two bots."""
+_Key = tuple[str, str]
+"""Name and hash of a bot."""
 
 
 class StallCount:
     """What is known of a bot against one opponent."""
 
-    __slots__ = ("stalls", "thought_ns")
+    __slots__ = ("elsewhere", "stalls", "thought_ns")
 
-    def __init__(self) -> None:
-        self.stalls = 0
-        """How often the host stood still while it was to move, whether or not that made it late: a
-        bot that needs most of its time is late by stalls that another one does not feel."""
-        self.thought_ns = 0
+    def __init__(self, stalls: int = 0, thought_ns: int = 0) -> None:
+        self.stalls = stalls
+        """In how many of its turns the host stood still, whether or not that made it late: a bot
+        that needs most of its time is late by stalls that another one does not feel."""
+        self.thought_ns = thought_ns
         """What all its answered turns took."""
+        self.elsewhere: Sequence[tuple[StallCount, StallCount]] = ()
+        """Of the same bot against each of its other opponents, and of that opponent."""
 
 
 class StallHistory:
@@ -56,34 +56,63 @@ class StallHistory:
     with a stall are remembered, and the latest of them."""
 
     def __init__(self) -> None:
-        self._counts: dict[_Pair, tuple[StallCount, StallCount]] = {}
+        self._pairs: dict[frozenset[_Key], dict[_Key, StallCount]] = {}
 
     def take(self, bots: tuple[Bot, Bot]) -> tuple[StallCount, StallCount]:
         """So far; to be added to, and then to be kept."""
-        return self._counts.pop(_pair(bots), None) or (StallCount(), StallCount())
+        first, second = map(_key, bots)
+        pair = self._pairs.pop(frozenset((first, second)), None)
+        own, other = (pair[first], pair[second]) if pair else (StallCount(), StallCount())
+        own.elsewhere, other.elsewhere = self._elsewhere(first), self._elsewhere(second)
+        return own, other
 
     def keep(self, bots: tuple[Bot, Bot], counts: tuple[StallCount, StallCount]) -> None:
         if any(count.stalls for count in counts):
-            self._counts[_pair(bots)] = counts
-            if len(self._counts) > MOST_PAIRS:
-                del self._counts[next(iter(self._counts))]
+            for count in counts:
+                count.elsewhere = ()
+            pair = dict(zip(map(_key, bots), counts, strict=True))
+            self._pairs[frozenset(pair)] = pair
+            if len(self._pairs) > MOST_PAIRS:
+                del self._pairs[next(iter(self._pairs))]
+
+    def _elsewhere(self, bot: _Key) -> list[tuple[StallCount, StallCount]]:
+        return [
+            (pair[bot], other)
+            for pair in self._pairs.values()
+            if bot in pair
+            for key, other in pair.items()
+            if key != bot
+        ]
 
 
-def _pair(bots: tuple[Bot, Bot]) -> _Pair:
-    first, second = bots
-    return (first.name, first.hash), (second.name, second.hash)
+def _key(bot: Bot) -> _Key:
+    return bot.name, bot.hash
 
 
-def tells_against(stalls: int, thought_ns: int, others: int, others_thought_ns: int) -> bool:
-    """Whether a bot's stalls are its own doing, by how seldom its opponent had any.
+def tells_against(own: StallCount, other: StallCount) -> bool:
+    """Whether a bot's stalls are its own doing, by how seldom its opponents had any.
 
     A host stands still at any moment, so stalls are shared out by the time that each bot thinks.
     They count against a bot where it had eight or more, its opponent should have had eight or more
     by that, and had at most an eighth of them. An opponent that answers at once thinks for no time,
     so that it never tells against one that thinks long.
+
+    The same holds for all its opponents together, so that a bot does not begin anew with each of
+    them. Of those that one opponent should have had, whole ones count, so that many who answer at
+    once do not tell either, and four at most: no opponent alone can make a bot guilty in the games
+    of others.
     """
-    expected = stalls * others_thought_ns / max(1, thought_ns)
-    return min(stalls, expected) >= FEW and others * FEW <= expected
+    expected = _expected(own, other)
+    if min(own.stalls, expected) >= FEW and other.stalls * FEW <= expected:
+        return True
+    pairs = [(own, other), *own.elsewhere]
+    share = sum(min(FEW // 2, one.stalls, int(_expected(one, its))) for one, its in pairs)
+    return share >= FEW and sum(its.stalls for _, its in pairs) * FEW <= share
+
+
+def _expected(own: StallCount, other: StallCount) -> float:
+    """How many stalls an opponent should have had, by those of a bot."""
+    return own.stalls * other.thought_ns / max(1, own.thought_ns)
 
 
 class StallWatch:
