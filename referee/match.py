@@ -139,7 +139,7 @@ def play_match(
         at_once=at_once,
         logs=logs,
         confinement=confinement,
-        keeper_cores=core.before if core is not None else None,
+        core=core,
     )
     setting = Setting(
         variant=game,

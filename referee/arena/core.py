@@ -10,6 +10,8 @@ import os
 import tempfile
 from pathlib import Path
 
+from referee.arena.other_core import OtherCore
+
 
 class PinnedCore:
     """A core taken for this process and the bots it starts, until `release`."""
@@ -18,11 +20,20 @@ class PinnedCore:
         self.core = core
         self.before = before
         """The cores that this process could use before."""
+        others = before - {core}
+        self.other = OtherCore(others) if others else None
+        """A clock on those to which this process, and the bots that it starts, are not bound."""
         self._lock = lock
 
     def release(self) -> None:
+        self.stop_clock()
         os.sched_setaffinity(0, self.before)
         os.close(self._lock)
+
+    def stop_clock(self) -> None:
+        """Nobody needs the clock on another core for now."""
+        if self.other is not None:
+            self.other.close()
 
 
 def take_core() -> PinnedCore | None:
@@ -53,12 +64,6 @@ def allowed_cores() -> frozenset[int]:
     """Where this process may run, and so the bots that it starts; none where the system does not
     tell."""
     return frozenset(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else frozenset()
-
-
-def other_cores(before: frozenset[int] | None) -> frozenset[int]:
-    """Those to which a pinned process, and the bots that it starts, are not bound; `before` are the
-    cores that it could use before it was pinned, None if it was not."""
-    return frozenset() if before is None else before - os.sched_getaffinity(0)
 
 
 def spare_cores(workers: int) -> frozenset[int]:

@@ -143,7 +143,7 @@ class Faults:
     def _stalls_itself(self, player: Player) -> bool:
         """The host stood still in a turn of this player. Does that happen to it alone?"""
         own, other = player.stall_count, self._players[1 - player.index].stall_count
-        return tells_against(own.stalls, own.thought_ns, other.stalls, other.thought_ns)
+        return tells_against(own, other)
 
     def first_answer(self, player: Player, game: Game, spent_ns: int) -> None:
         """The process has warmed up; what that took of the time allowed for it is not charged."""

@@ -1,82 +1,86 @@
-"""A clock on another core: a process that wakes every few milliseconds and counts how late it is.
+"""A clock on another core: a process that wakes every few milliseconds and notes how late it was.
 
-    python -I -S other_core.py CORE[,CORE…]
+    python -I -S other_core.py
 
-To every byte on its input it answers with its count. It ends with its input, and so with the
-referee.
+Its output is a file in memory with two numbers: when it woke last, and how late it had been in all
+by then. The referee reads them and waits for nobody. The process ends with its input, and so with
+the referee.
 """
 
 from __future__ import annotations
 
 import os
 import select
+import struct
 import subprocess
 import sys
 import time
 
 TICK_MS = 5
-COUNT_BYTES = 8
-ANSWER_MS = 50
-"""A clock that does not answer within this is late itself."""
+TICK_NS = TICK_MS * 1_000_000
+NOTE = struct.Struct("qq")
 
 
 class OtherCore:
-    """The referee's handle on such a process."""
+    """The referee's handle on such a process, which does not run before it is needed."""
 
     def __init__(self, cores: frozenset[int]) -> None:
-        names = ",".join(map(str, sorted(cores)))
-        self._process = subprocess.Popen(
-            [sys.executable, "-I", "-S", __file__, names],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            bufsize=0,
-        )
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._ask, self._answer = self._process.stdin, self._process.stdout
-        self._owed = 0
-        """Answers that have not come in time."""
+        self._cores = cores
+        self._process: subprocess.Popen[bytes] | None = None
+        self._note = -1
+
+    def start(self) -> None:
+        """Have it run, where the system has what it needs."""
+        if self._runs():
+            return
+        self.close()
+        here = os.sched_getaffinity(0)
+        self._note = os.memfd_create("other_core")
+        try:
+            # It begins on the other core: on this one it would wait for those that burn it.
+            os.sched_setaffinity(0, self._cores)
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-S", __file__],
+                stdin=subprocess.PIPE,
+                stdout=self._note,
+                stderr=subprocess.DEVNULL,
+            )
+        except OSError:
+            self.close()
+        finally:
+            os.sched_setaffinity(0, here)
 
     def late_ns(self) -> int | None:
-        """How late it was in all so far; None where it does not answer in time."""
-        poll = select.poll()
-        poll.register(self._answer, select.POLLIN)
-        try:
-            self._ask.write(b"?")
-            self._owed += 1
-            while poll.poll(ANSWER_MS):
-                said = self._answer.read(COUNT_BYTES)
-                if len(said) < COUNT_BYTES:
-                    return None
-                self._owed -= 1
-                if not self._owed:
-                    return int.from_bytes(said, "little")
-        except OSError:  # it has ended
-            pass
-        return None
+        """How late it was in all so far; None where it does not run, or has only just begun."""
+        note = os.pread(self._note, NOTE.size, 0) if self._runs() else b""
+        if not note:
+            return None
+        woke_ns, late_ns = NOTE.unpack(note)
+        return int(late_ns + max(0, time.monotonic_ns() - woke_ns - TICK_NS))
 
     def close(self) -> None:
-        self._ask.close()
-        self._answer.close()
-        self._process.wait()
+        """End it. It can be started again."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.communicate()
+        if self._note >= 0:
+            os.close(self._note)
+            self._note = -1
+
+    def _runs(self) -> bool:
+        return self._process is not None and self._process.poll() is None
 
 
 def main() -> None:
-    os.sched_setaffinity(0, [int(core) for core in sys.argv[1].split(",")])
     poll = select.poll()
     poll.register(0, select.POLLIN)
     late_ns, before_ns = 0, time.monotonic_ns()
-    while True:
-        asked = poll.poll(TICK_MS)
+    while not poll.poll(TICK_MS):
         now_ns = time.monotonic_ns()
-        late_ns += max(0, now_ns - before_ns - TICK_MS * 1_000_000)
+        late_ns += max(0, now_ns - before_ns - TICK_NS)
         before_ns = now_ns
-        if asked:
-            questions = os.read(0, 64)
-            if not questions:
-                return
-            os.write(1, late_ns.to_bytes(COUNT_BYTES, "little") * len(questions))
+        os.pwrite(1, NOTE.pack(now_ns, late_ns), 0)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,13 @@ from referee.arena.stall import StallCount
 from referee.bots.confinement import UNCONFINED, Confinement
 from referee.bots.manifest import Bot
 from referee.bots.process import BotProcess, NoStart, Share, no_cpu_time
-from referee.bots.starting import allowed_processes, few_told, limits_of, start_bot
+from referee.bots.starting import (
+    allowed_processes,
+    few_told,
+    is_all_counted,
+    limits_of,
+    start_bot,
+)
 from referee.links.pipe import PipeLink
 from referee.protocol.codec import excerpt
 from referee.protocol.messages import HelloReceived, Misbehaved, ToBot
@@ -81,6 +87,7 @@ class Player:
         "hello",
         "hints",
         "index",
+        "is_all_counted",
         "limit_ns",
         "link",
         "log",
@@ -108,6 +115,8 @@ class Player:
         self.restless = confinement.freeze and allowed_processes(bot, confinement) > 1
         """Whether it is stopped after every answer: it may run several processes, or it was seen to
         use the processor while the other bot was to move."""
+        self.is_all_counted = is_all_counted(bot, confinement)
+        """Whether `cpu_ns` is of all that it uses, or of its first process alone."""
         self.process: BotProcess | None = None
         self.link: PipeLink | None = None
         self._turn_bytes = limits_of(bot, confinement).turn

@@ -22,7 +22,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from referee.arena.core import other_cores
+from referee.arena.core import PinnedCore
 from referee.arena.faults import Faults
 from referee.arena.following import Onlooker
 from referee.arena.game import Setting
@@ -34,7 +34,6 @@ from referee.arena.stall import SLICE_MS, TOLERANCE_MS, StallCount, StallWatch
 from referee.arena.switchboard import Switchboard
 from referee.bots.confinement import UNCONFINED, Confinement
 from referee.bots.manifest import Bot
-from referee.bots.starting import all_counted
 from referee.clock import DEFAULT_STARTUP_MS, DEFAULT_WARM_UP_MS, NS_PER_MS
 from referee.links.pipe import READ_SIZE, SMALL_READ
 from referee.protocol.messages import (
@@ -64,7 +63,8 @@ class House(Struct, frozen=True, kw_only=True):
     logs: Path | None = None
     keep_logs: bool = False
     """Whether logs that are there are added to."""
-    keeper_cores: frozenset[int] | None = None
+    core: PinnedCore | None = None
+    """Where this process and the bots run, if they are bound to a core."""
     confinement: Confinement = UNCONFINED
     restart: Restart | None = None
     cache: ProcessCache | None = None
@@ -83,12 +83,13 @@ class Slot:
         now_ns: Callable[[], int] = time.monotonic_ns,
         onlooker: Onlooker | None = None,
     ) -> None:
+        core = house.core
         upkeep = Upkeep(
             startup_ms=house.startup_ms,
             confinement=house.confinement,
             logs=house.logs,
             keep_log=house.keep_logs,
-            keeper_cores=house.keeper_cores,
+            keeper_cores=core.before if core is not None else None,
             variant=setting.variant.name,
             restart=house.restart,
             cache=house.cache,
@@ -107,9 +108,9 @@ class Slot:
         self._board = Switchboard()
         self._poll, self._speakers = self._board.poll, self._board.speakers
         self._faults = Faults(self.players, self.games, self._board, house.warm_up_ms, self._excuse)
-        before = None if all_counted(bots, house.confinement) else house.keeper_cores
-        clocks = [player.cpu_ns for player in self.players]
-        self._stalls = StallWatch(clocks, other_cores(before))
+        are_counted = all(player.is_all_counted for player in self.players)
+        other_core = None if are_counted or core is None else core.other
+        self._stalls = StallWatch([player.cpu_ns for player in self.players], other_core)
         self._width = 0
         self._leg: int | None = None
         self.block: int | None = None
@@ -206,7 +207,7 @@ class Slot:
         player.stalled_ns = 0
         player.since_ns = self._woke_ns = asked_ns = self._now_ns()
         if asked_ns > self._stalls.stale_ns:
-            self._look_up(asked_ns)
+            self._look_up(player, asked_ns)
         try:
             sent = 0 if link.unsent else write(link.out_fd, data)
         except BlockingIOError:
@@ -236,10 +237,10 @@ class Slot:
             ready = self._poll(wait_ms)
             at_ns = self._now_ns()
             if at_ns - self._woke_ns > late_ns:
-                self._woke_late(at_ns, wait_ms)
+                at_ns += self._woke_late(player, at_ns, wait_ms)
             self._woke_ns = at_ns
             if not ready:
-                self._look_up(at_ns)
+                at_ns += self._look_up(player, at_ns)
             for fd, _ in ready:
                 speaker = self._speakers.get(fd)
                 if speaker is None:
@@ -384,12 +385,36 @@ class Slot:
 
     # Time.
 
-    def _look_up(self, at_ns: int) -> None:
-        """Some time has passed, or nothing has come: a moment for what can wait."""
+    def _readings(self, player: Player) -> tuple[int, int, int]:
+        """The clocks before the referee does something while this player thinks: the time, what the
+        player has used, and what the referee and the other one have."""
+        own_ns = time.thread_time_ns() + self.players[1 - player.index].cpu_ns()
+        return self._now_ns(), player.cpu_ns(), own_ns
+
+    def _excuse_since(self, player: Player, before: tuple[int, int, int]) -> int:
+        """Charge nobody with what the referee has done since these readings; how long that was.
+
+        What the player has thought meanwhile is its own time: else it could buy some by keeping the
+        core busy. Where its clock does not tell all that it uses, no more is excused than the CPU
+        time of the referee and of the other bot.
+        """
+        wall_ns, used_ns, others_ns = (
+            max(0, now - then) for now, then in zip(self._readings(player), before, strict=True)
+        )
+        pause_ns = max(0, wall_ns - used_ns)
+        if not player.is_all_counted:
+            pause_ns = min(pause_ns, others_ns)
+        self._excuse(pause_ns)
+        return pause_ns
+
+    def _look_up(self, player: Player, at_ns: int) -> int:
+        """Some time has passed, or nothing has come: a moment for what can wait. How much of that
+        is charged to nobody."""
+        before = self._readings(player)
         self._stalls.mark(at_ns)
         if self._onlooker is not None:
             self._onlooker.look(self.games.open.values())
-            self._excuse(self._now_ns() - at_ns)
+        return self._excuse_since(player, before)
 
     def _check_clocks(self, at_ns: int) -> int:
         """Is somebody late? How long to wait next, in milliseconds."""
@@ -413,20 +438,22 @@ class Slot:
     def _look_at_the_other(self, player: Player, at_ns: int) -> int:
         """While this player thinks, the other one has to stand still. When to look again, in
         milliseconds: less often the longer it takes."""
-        before_ns, used_ns = self._now_ns(), player.cpu_ns()
+        before = self._readings(player)
         self.players[1 - player.index].look_at_rest()
-        # What it thinks meanwhile is its own time: else it could buy some by keeping the core busy.
-        self._excuse(max(0, self._now_ns() - before_ns - (player.cpu_ns() - used_ns)))
+        self._excuse_since(player, before)
         return max(LOOK_MS, (at_ns - player.since_ns) // NS_PER_MS)
 
-    def _woke_late(self, at_ns: int, wait_ms: int) -> None:
-        """The referee should have been back earlier: note what the host took."""
-        late_ns = at_ns - self._woke_ns - wait_ms * NS_PER_MS
-        stalled_ns = self._stalls.stalled_ns(late_ns)
+    def _woke_late(self, thinker: Player, at_ns: int, wait_ms: int) -> int:
+        """The referee should have been back earlier: note what the host took. How much of that work
+        is charged to nobody."""
+        before = self._readings(thinker)
+        stalled_ns = self._stalls.stalled_ns(at_ns - self._woke_ns - wait_ms * NS_PER_MS)
+        self._stalls.mark(at_ns)
         for player in self.players:
             if player.turns:
+                player.stall_count.stalls += stalled_ns > 0 and not player.stalled_ns
                 player.stalled_ns += stalled_ns
-                player.stall_count.stalls += stalled_ns > 0
+        return self._excuse_since(thinker, before)
 
     # What seldom happens.
 

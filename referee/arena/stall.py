@@ -8,9 +8,9 @@ run queue and how much CPU time the bots used meanwhile; the smaller of both is 
 
 The second counter does not see all: at level none, and where a bot may have several processes, a
 child that nobody waits for leaves no trace of what it used. So the first time that the queue is
-longer than the bots' CPU time explains, the referee sets up a clock on another core. A host that is
-busy is late there too. Where the other core was in time, somebody burned this core alone, and those
-who are bound to it are the slot's bots.
+longer than the bots' CPU time explains, the referee starts a clock on another core, which a worker
+keeps. A host that is busy is late there too. Where the other core was in time, somebody burned this
+core alone, and those who are bound to it are the slot's bots.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ TOLERANCE_NS = TOLERANCE_MS * NS_PER_MS
 LATE_NS = SLICE_MS * NS_PER_MS + TOLERANCE_NS
 FEW = 8
 """Fewer stalls than this tell nothing of a bot, nor does their lack of its opponent."""
-
-
 MOST_PAIRS = 10_000
 """Pairs of bots that are remembered."""
 
-_Pair = tuple[tuple[str, str], tuple[str, str]]
-"""Names and hashes of two bots."""
+_Key = tuple[str, str]
+"""Name and hash of a bot."""
 
 
 class StallCount:
     """What is known of a bot against one opponent."""
 
-    __slots__ = ("stalls", "thought_ns")
+    __slots__ = ("elsewhere", "stalls", "thought_ns")
 
-    def __init__(self) -> None:
-        self.stalls = 0
-        """How often the host stood still while it was to move, whether or not that made it late: a
-        bot that needs most of its time is late by stalls that another one does not feel."""
-        self.thought_ns = 0
+    def __init__(self, stalls: int = 0, thought_ns: int = 0) -> None:
+        self.stalls = stalls
+        """In how many of its turns the host stood still, whether or not that made it late: a bot
+        that needs most of its time is late by stalls that another one does not feel."""
+        self.thought_ns = thought_ns
         """What all its answered turns took."""
+        self.elsewhere: Sequence[tuple[StallCount, StallCount]] = ()
+        """Of the same bot against each of its other opponents, and of that opponent."""
 
 
 class StallHistory:
@@ -56,34 +56,63 @@ class StallHistory:
     with a stall are remembered, and the latest of them."""
 
     def __init__(self) -> None:
-        self._counts: dict[_Pair, tuple[StallCount, StallCount]] = {}
+        self._pairs: dict[frozenset[_Key], dict[_Key, StallCount]] = {}
 
     def take(self, bots: tuple[Bot, Bot]) -> tuple[StallCount, StallCount]:
         """So far; to be added to, and then to be kept."""
-        return self._counts.pop(_pair(bots), None) or (StallCount(), StallCount())
+        first, second = map(_key, bots)
+        pair = self._pairs.pop(frozenset((first, second)), None)
+        own, other = (pair[first], pair[second]) if pair else (StallCount(), StallCount())
+        own.elsewhere, other.elsewhere = self._elsewhere(first), self._elsewhere(second)
+        return own, other
 
     def keep(self, bots: tuple[Bot, Bot], counts: tuple[StallCount, StallCount]) -> None:
         if any(count.stalls for count in counts):
-            self._counts[_pair(bots)] = counts
-            if len(self._counts) > MOST_PAIRS:
-                del self._counts[next(iter(self._counts))]
+            for count in counts:
+                count.elsewhere = ()
+            pair = dict(zip(map(_key, bots), counts, strict=True))
+            self._pairs[frozenset(pair)] = pair
+            if len(self._pairs) > MOST_PAIRS:
+                del self._pairs[next(iter(self._pairs))]
+
+    def _elsewhere(self, bot: _Key) -> list[tuple[StallCount, StallCount]]:
+        return [
+            (pair[bot], other)
+            for pair in self._pairs.values()
+            if bot in pair
+            for key, other in pair.items()
+            if key != bot
+        ]
 
 
-def _pair(bots: tuple[Bot, Bot]) -> _Pair:
-    first, second = bots
-    return (first.name, first.hash), (second.name, second.hash)
+def _key(bot: Bot) -> _Key:
+    return bot.name, bot.hash
 
 
-def tells_against(stalls: int, thought_ns: int, others: int, others_thought_ns: int) -> bool:
-    """Whether a bot's stalls are its own doing, by how seldom its opponent had any.
+def tells_against(own: StallCount, other: StallCount) -> bool:
+    """Whether a bot's stalls are its own doing, by how seldom its opponents had any.
 
     A host stands still at any moment, so stalls are shared out by the time that each bot thinks.
     They count against a bot where it had eight or more, its opponent should have had eight or more
     by that, and had at most an eighth of them. An opponent that answers at once thinks for no time,
     so that it never tells against one that thinks long.
+
+    The same holds for all its opponents together, so that a bot does not begin anew with each of
+    them. Of those that one opponent should have had, whole ones count, so that many who answer at
+    once do not tell either, and four at most: no opponent alone can make a bot guilty in the games
+    of others.
     """
-    expected = stalls * others_thought_ns / max(1, thought_ns)
-    return min(stalls, expected) >= FEW and others * FEW <= expected
+    expected = _expected(own, other)
+    if min(own.stalls, expected) >= FEW and other.stalls * FEW <= expected:
+        return True
+    pairs = [(own, other), *own.elsewhere]
+    share = sum(min(FEW // 2, one.stalls, int(_expected(one, its))) for one, its in pairs)
+    return share >= FEW and sum(its.stalls for _, its in pairs) * FEW <= share
+
+
+def _expected(own: StallCount, other: StallCount) -> float:
+    """How many stalls an opponent should have had, by those of a bot."""
+    return own.stalls * other.thought_ns / max(1, own.thought_ns)
 
 
 class StallWatch:
@@ -92,9 +121,8 @@ class StallWatch:
     __slots__ = (
         "_bots_cpu_ns",
         "_cpu_base_ns",
-        "_elsewhere",
         "_elsewhere_base_ns",
-        "_other_cores",
+        "_other_core",
         "_queue_base_ns",
         "_schedstat",
         "stale_ns",
@@ -103,16 +131,15 @@ class StallWatch:
     def __init__(
         self,
         bots_cpu_ns: Sequence[Callable[[], int]],
-        other_cores: frozenset[int] = frozenset(),
+        other_core: OtherCore | None = None,
     ) -> None:
-        """`other_cores` are none where the counters of the bots see all that they use."""
+        """`other_core` is None where the counters of the bots see all that they use."""
         self._schedstat = _open_schedstat()
         self._bots_cpu_ns = bots_cpu_ns
         """The CPU counters of the bots that share the slot's core."""
         self._queue_base_ns = 0
         self._cpu_base_ns = 0
-        self._other_cores = other_cores
-        self._elsewhere: OtherCore | None = None
+        self._other_core = other_core
         self._elsewhere_base_ns: int | None = None
         self.stale_ns = 0
         """From when on the counters are too old to compare a stall with: mark again."""
@@ -122,8 +149,8 @@ class StallWatch:
         self.stale_ns = now_ns + LATE_NS
         self._queue_base_ns = self._queued_ns()
         self._cpu_base_ns = self._burned_ns()
-        if self._elsewhere is not None:
-            self._elsewhere_base_ns = self._elsewhere.late_ns()
+        if self._other_core is not None:
+            self._elsewhere_base_ns = self._other_core.late_ns()
 
     def stalled_ns(self, late_ns: int) -> int:
         """How much of this lateness was the host's."""
@@ -131,8 +158,10 @@ class StallWatch:
         burned_ns = self._burned_ns() - self._cpu_base_ns
         own_ns = max(0, min(queued_ns, burned_ns))
         unexplained_ns = min(late_ns, queued_ns) - own_ns
-        if unexplained_ns > TOLERANCE_NS and self._other_cores:
-            own_ns += max(0, unexplained_ns - self._late_elsewhere_ns(unexplained_ns))
+        if unexplained_ns > TOLERANCE_NS and self._other_core is not None:
+            late_elsewhere_ns = self._late_elsewhere_ns(self._other_core)
+            if late_elsewhere_ns is not None:
+                own_ns += max(0, unexplained_ns - late_elsewhere_ns)
         stalled_ns = late_ns - own_ns
         return stalled_ns if stalled_ns > TOLERANCE_NS else 0
 
@@ -140,18 +169,15 @@ class StallWatch:
         if self._schedstat >= 0:
             os.close(self._schedstat)
             self._schedstat = -1
-        if self._elsewhere is not None:
-            self._elsewhere.close()
-            self._elsewhere = None
 
-    def _late_elsewhere_ns(self, unknown_ns: int) -> int:
-        """How late another core was since the counters were remembered; `unknown_ns` if nobody was
-        there yet to see it."""
-        if self._elsewhere is None:
-            self._elsewhere = OtherCore(self._other_cores)
-            return unknown_ns
-        now_ns, base_ns = self._elsewhere.late_ns(), self._elsewhere_base_ns
-        return unknown_ns if now_ns is None or base_ns is None else now_ns - base_ns
+    def _late_elsewhere_ns(self, other_core: OtherCore) -> int | None:
+        """How late another core was since the counters were remembered; None if the clock there did
+        not run yet."""
+        late_ns, base_ns = other_core.late_ns(), self._elsewhere_base_ns
+        if late_ns is None:
+            other_core.start()
+            self._elsewhere_base_ns = None
+        return None if late_ns is None or base_ns is None else late_ns - base_ns
 
     def _queued_ns(self) -> int:
         if self._schedstat < 0:

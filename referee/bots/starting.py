@@ -112,11 +112,11 @@ def several_processes(bots: Iterable[Bot], confinement: Confinement) -> dict[str
     return {name: number for name, number in allowed.items() if number > 1}
 
 
-def all_counted(bots: Iterable[Bot], confinement: Confinement) -> bool:
-    """Whether a CPU clock of each bot counts whatever it uses: that of its control group, or of its
+def is_all_counted(bot: Bot, confinement: Confinement) -> bool:
+    """Whether the CPU clock of a bot counts whatever it uses: that of its control group, or of its
     one process."""
     if confinement.level is Level.STANDARD:
-        return all(allowed_processes(bot, confinement) == 1 for bot in bots)
+        return allowed_processes(bot, confinement) == 1
     return confinement.level is Level.FULL
 
 

@@ -12,6 +12,7 @@ import os
 import select
 import threading
 import time
+from collections.abc import Callable
 from functools import lru_cache
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -48,7 +49,7 @@ from referee.tournament.telling import live_report
 from referee.verdict import BotFault
 
 IDLE_S = 60.0
-"""So long a worker without an order keeps processes."""
+"""So long a worker without an order keeps processes: of bots, and the clock on another core."""
 SEE_OFF_S = 2.0
 """What the bots that are kept may take to leave at the end."""
 
@@ -103,13 +104,13 @@ class OrderQueue:
         self._given += 1
         self._orders.put(order)
 
-    def get(self, cache: ProcessCache) -> Order | None:
+    def get(self, keep_nothing: Callable[[], None]) -> Order | None:
         """The next order, or None where none will come. Where none comes for long, no process is
         kept."""
         try:
             return self._orders.get(timeout=IDLE_S)
         except Empty:
-            cache.close()
+            keep_nothing()
             return self._orders.get()
 
     def end(self, *, answered: int) -> None:
@@ -138,10 +139,16 @@ def _work(orders: OrderQueue, wire: Wire, cache: ProcessCache) -> None:
     """One order after the other. Raises BrokenPipeError where nobody hears the reports."""
     core: PinnedCore | None = None
     history = StallHistory()
+
+    def keep_nothing() -> None:
+        cache.close()
+        if core is not None:
+            core.stop_clock()
+
     while True:
-        order = orders.get(cache)
+        order = orders.get(keep_nothing)
         if order is None:
-            cache.close()
+            keep_nothing()
             return
         try:
             if order.manner.think == "in turn" and core is None:
@@ -202,7 +209,7 @@ def play(
         logs=logs,
         keep_logs=True,
         confinement=manner.confinement,
-        keeper_cores=core.before if core is not None else None,
+        core=core,
         restart=manner.restart,
         # No process plays both games of a pair whose chance is hidden, whatever it says of itself.
         cache=None if variant.hidden_chance and not chunk.own_chance else cache,

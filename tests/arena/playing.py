@@ -9,8 +9,10 @@ import uuid
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pytest
 from msgspec import structs
 
+from referee.arena.core import allowed_cores
 from referee.bots import fork_server
 from referee.bots.keeping import kin
 from referee.bots.manifest import Bot
@@ -25,6 +27,7 @@ ROOT = Path(__file__).parents[2]
 MARK = "REFEREE_TEST_MARK"
 FLUSH = "does it flush its output?"
 PROC = Path("/proc/self/environ").exists()
+needs_another_core = pytest.mark.skipif(len(allowed_cores()) < 2, reason="there is no other core")
 
 
 def command(script: str, *words: object) -> tuple[str, ...]:
@@ -130,6 +133,11 @@ def servers() -> list[int]:
 
 def is_keeper(pid: int) -> bool:
     return b"keeper.py" in words_of(pid)
+
+
+def clocks_of(pid: int) -> list[int]:
+    """Clocks on another core that a process has: one, or none before it needed one."""
+    return [child for child in kin.children(pid) if b"other_core.py" in words_of(child)]
 
 
 def words_of(pid: int) -> bytes:

@@ -8,15 +8,26 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from referee.arena.stall import TOLERANCE_NS, StallWatch, tells_against
+from referee.arena.other_core import OtherCore
+from referee.arena.stall import TOLERANCE_NS, StallCount, StallHistory, StallWatch, tells_against
+from referee.bots.manifest import Bot
 from referee.clock import NS_PER_MS
 from tests.arena.outside import referee, wait_for_touch
-from tests.arena.playing import all_lost, bot, honest, no_first_answer, play
-from tests.waiting import PATIENCE_S
+from tests.arena.playing import (
+    all_lost,
+    bot,
+    clocks_of,
+    honest,
+    needs_another_core,
+    no_first_answer,
+    play,
+)
+from tests.waiting import PATIENCE_S, wait_for
 
 SHORT = {"variant": "difference", "options": {"size": 2}, "games": 3, "seed": "stall"}
 
@@ -86,14 +97,15 @@ def use_a_share_of_the_core() -> None:
         pass
 
 
-@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="there is no other core")
+@needs_another_core
 def test_children_that_nobody_waits_for_are_no_stall() -> None:
     """They burn the core, and no clock of a bot counts them; another core is in time."""
     before = frozenset(os.sched_getaffinity(0))
     core = min(before)
     os.sched_setaffinity(0, {core})
     bot = subprocess.Popen([sys.executable, "-c", BURN, str(core), "12"])
-    watch = StallWatch([lambda: 0], before - {core})
+    other_core = OtherCore(before - {core})
+    watch = StallWatch([lambda: 0], other_core)
     poll = select.poll()
     excused: list[int] = []
     give_up_ns = time.monotonic_ns() + round(PATIENCE_S * 10**9)
@@ -111,21 +123,97 @@ def test_children_that_nobody_waits_for_are_no_stall() -> None:
         bot.kill()
         bot.wait()
         watch.close()
+        other_core.close()
         os.sched_setaffinity(0, before)
     assert excused[0] > TOLERANCE_NS, "the first time nobody is there to compare with"
     # A machine that is busy with other things may be late on all cores for a while.
     assert 0 in excused
 
 
+def is_late(clock: OtherCore, enough_ns: int) -> bool:
+    return (clock.late_ns() or 0) > enough_ns
+
+
+@needs_another_core
+def test_a_clock_on_another_core() -> None:
+    """Nobody waits for it; one that was ended begins anew."""
+    before = frozenset(os.sched_getaffinity(0))
+    clock = OtherCore(before - {min(before)})
+    try:
+        assert clock.late_ns() is None
+        for _ in range(2):
+            clock.start()
+            assert os.sched_getaffinity(0) == before
+            wait_for(lambda: clock.late_ns() is not None, "the clock to begin")
+            (pid,) = clocks_of(os.getpid())
+            clock.start()
+            assert clocks_of(os.getpid()) == [pid]
+            os.kill(pid, signal.SIGSTOP)
+            enough_ns = (clock.late_ns() or 0) + 5 * TOLERANCE_NS
+            wait_for(partial(is_late, clock, enough_ns), "a clock that was stopped to be late")
+            os.kill(pid, signal.SIGKILL)
+            wait_for(lambda: clock.late_ns() is None, "its end")
+    finally:
+        clock.close()
+    assert clocks_of(os.getpid()) == []
+
+
+def test_a_clock_where_there_is_no_core_for_it() -> None:
+    before = os.sched_getaffinity(0)
+    clock = OtherCore(frozenset())
+    clock.start()
+    assert clock.late_ns() is None
+    assert os.sched_getaffinity(0) == before
+
+
+def stalls(number: int, thought_s: float) -> StallCount:
+    return StallCount(number, round(thought_s * 10**9))
+
+
 def test_stalls_that_happen_to_one_bot_alone_count_against_it() -> None:
-    second = 10**9
-    assert tells_against(10, 100 * second, 0, 90 * second)
-    assert not tells_against(10, 100 * second, 3, 90 * second), "the other has its share"
-    assert not tells_against(10, 100 * second, 0, 50 * second), "too few to tell"
-    assert not tells_against(1, second // 10, 0, 3 * second), "one tells nothing"
+    assert tells_against(stalls(10, 100), stalls(0, 90))
+    assert not tells_against(stalls(10, 100), stalls(3, 90)), "the other has its share"
+    assert not tells_against(stalls(10, 100), stalls(0, 50)), "too few to tell"
+    assert not tells_against(stalls(1, 0.1), stalls(0, 3)), "one tells nothing"
 
 
-def test_a_heavy_thinker_is_not_convicted_by_an_instant_bot() -> None:
+def test_a_heavy_thinker_is_not_convicted_by_instant_bots() -> None:
     """It has all the stalls, since it does all the thinking."""
-    second = 10**9
-    assert not tells_against(10_000, 10_000 * second, 0, second // 10)
+    own, other = stalls(10_000, 10_000), stalls(0, 0.1)
+    assert not tells_against(own, other)
+    own.elsewhere = [(stalls(10_000, 10_000), stalls(0, 0.1)) for _ in range(100)]
+    assert not tells_against(own, other)
+
+
+def counted(history: StallHistory, each: dict[str, tuple[int, int]]) -> StallCount:
+    """Play a chunk against each of these opponents, in which both think as long, with so many
+    stalls of `bad` and of the opponent; then what is known of `bad` against one more."""
+    for name, (own, others) in each.items():
+        pair = (Bot(name="bad", command=()), Bot(name=name, command=()))
+        counts = history.take(pair)
+        for count, more in zip(counts, (own, others), strict=True):
+            count.stalls += more
+            count.thought_ns += 10**9
+        # The next chunk of these two may have them the other way round.
+        history.keep((pair[1], pair[0]), (counts[1], counts[0]))
+    _, bad = history.take((Bot(name="new", command=()), Bot(name="bad", command=())))
+    return bad
+
+
+def test_stalls_against_several_opponents_are_counted_together() -> None:
+    """No opponent sees eight, and one opponent alone does not make a bot guilty elsewhere."""
+    new = stalls(0, 0)
+    history = StallHistory()
+    assert not tells_against(counted(history, {"a": (3, 0), "b": (3, 0)}), new)
+    assert tells_against(counted(history, {"c": (3, 0)}), new)
+    assert not tells_against(counted(history, {"d": (0, 1), "e": (0, 1)}), new), "others have some"
+    assert not tells_against(counted(StallHistory(), {"a": (1000, 0), "b": (3, 0)}), new)
+
+
+def test_stalls_of_two_bots_are_counted_from_chunk_to_chunk() -> None:
+    history = StallHistory()
+    counted(history, {"a": (4, 0)})
+    counted(history, {"a": (4, 0)})
+    bad, a = history.take((Bot(name="bad", command=()), Bot(name="a", command=())))
+    assert (bad.stalls, a.stalls) == (8, 0)
+    assert tells_against(bad, a)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
+from referee.arena.player import Player
 from referee.bots.building import built
 from referee.bots.confinement import Confinement
 from referee.bots.confinement.levels import Level
@@ -121,6 +123,44 @@ def test_who_is_up_stands_still_while_the_other_one_starts(tmp_path: Path, level
         first_move = [mover for mover, _ in record.moves].index(record.players.index(bots[0].name))
         burned[freeze] = (record.cpu_us or [])[first_move]
     assert burned[True] < burned[False] / 2, burned
+
+
+THINKS = """
+import time
+began = time.monotonic()
+time.sleep(0.3)
+return str(time.monotonic() - began)
+"""
+"""Its note is how long it thought."""
+
+
+@walls
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_look_at_the_other_bot_buys_no_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, processes: int
+) -> None:
+    """A look may give the core away. A bot of one process that waits meanwhile is not charged with
+    that; one of several may have children, which nobody counts, and they may have the core."""
+    monkeypatch.setattr(Player, "look_at_rest", lambda _: time.sleep(0.05))
+    thinks = a_bot(tmp_path / "thinks", THINKS, processes=processes)
+    records: list[Record] = []
+    play_match(
+        *(thinks, a_bot(tmp_path / "moves", "return ''")),
+        games=1,
+        variant="difference",
+        options={"size": 2},
+        time="60s",
+        at_once=1,
+        confinement=Confinement(level=Level.STANDARD, freeze=True),
+        on_record=records.append,
+    )
+    (record,) = records
+    assert record.fault is None
+    seat = record.players.index("thinks")
+    turns = [place for place, (mover, _) in enumerate(record.moves) if mover == seat]
+    thought_s = sum(float(record.notes[str(place)]) for place in turns)
+    charged_s = sum(record.spent_us[place] for place in turns) / 10**6
+    assert (charged_s > thought_s / 2) is (processes > 1), (charged_s, thought_s)
 
 
 def stopped(pids: list[int]) -> bool:

@@ -39,7 +39,7 @@ from referee.tournament.chunk import (
 )
 from referee.tournament.crew import LostWorker
 from referee.tournament.workers import Workers
-from tests.arena.playing import MARK, all_gone, bot
+from tests.arena.playing import MARK, all_gone, bot, clocks_of, honest, needs_another_core
 from tests.waiting import PATIENCE_S, wait_for
 
 MANNER = Manner(
@@ -194,6 +194,45 @@ def test_stalls_are_counted_from_chunk_to_chunk(monkeypatch: pytest.MonkeyPatch)
     all_gone(mark)
 
 
+@needs_another_core
+def test_children_that_burn_the_core_are_excused_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The worker keeps its clock on another core from chunk to chunk, and it ends with the worker.
+
+    On a machine that is busy the other core may be late in a game, too, but not in all of them.
+    """
+    monkeypatch.setenv(MARK, mark := uuid.uuid4().hex)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))  # Other workers of this machine have its cores.
+    bad, good = bot("burning", 0.6), honest()
+    manner = structs.replace(MANNER, clock=Clock(move_ms=500), warm_up_ms=0)
+    order = structs.replace(
+        chunk(1), manner=manner, first=Contestant(1, bad), second=Contestant(2, good)
+    )
+    ends: list[tuple[list[str], str, int]] = []
+    clocks: set[int] = set()
+    lost = (["bad"], "timeout", 1)
+    crew = Workers(1)
+    try:
+        (worker,) = crew.idle()
+        for number in range(1, 21):
+            had_a_clock = bool(clocks)
+            worker.give(structs.replace(order, numbers=((number, number),)))
+            (record,) = records(reports(crew)).values()
+            clocks.update(clocks_of(worker.process.pid))
+            late = [record.players[seat] for seat in record.at_fault]
+            ends.append((late, record.ending, record.attempt))
+            if had_a_clock and ends[-1] == lost:
+                break
+        assert len(clocks) == 1
+        assert clocks_of(worker.process.pid) == [*clocks]
+        assert lost in ends[1:], ends
+        worker.process.kill()
+        all_gone(mark)
+    finally:
+        crew.close()
+
+
 @pytest.mark.parametrize(
     ("command", "trouble"),
     [
@@ -304,7 +343,7 @@ def test_a_worker_without_orders_keeps_no_process(monkeypatch: pytest.MonkeyPatc
     assert bot in cache
     orders = worker.OrderQueue()
     heard: list[object] = []
-    waiting = threading.Thread(target=lambda: heard.append(orders.get(cache)))
+    waiting = threading.Thread(target=lambda: heard.append(orders.get(cache.close)))
     waiting.start()
     wait_for(lambda: bot not in cache, "the end of what was kept")
     order = Call(contestant=Contestant(1, bot), manner=MANNER)
