@@ -107,10 +107,10 @@ def test_children_that_nobody_waits_for_are_no_stall() -> None:
     other_core = OtherCore(before - {core})
     watch = StallWatch([lambda: 0], other_core)
     poll = select.poll()
-    excused: list[int] = []
+    excused: list[float] = []
     give_up_ns = time.monotonic_ns() + round(PATIENCE_S * 10**9)
     try:
-        while 0 not in excused and time.monotonic_ns() < give_up_ns:
+        while min(excused, default=1.0) > 0.5 and time.monotonic_ns() < give_up_ns:
             assert bot.poll() is None, "the bot has ended"
             use_a_share_of_the_core()
             watch.mark(time.monotonic_ns())
@@ -118,16 +118,16 @@ def test_children_that_nobody_waits_for_are_no_stall() -> None:
             poll.poll(2)
             late_ns = time.monotonic_ns() - began_ns - 2 * NS_PER_MS
             if late_ns > TOLERANCE_NS:
-                excused.append(watch.stalled_ns(late_ns))
+                excused.append(watch.stalled_ns(late_ns) / late_ns)
     finally:
         bot.kill()
         bot.wait()
         watch.close()
         other_core.close()
         os.sched_setaffinity(0, before)
-    assert excused[0] > TOLERANCE_NS, "the first time nobody is there to compare with"
-    # A machine that is busy with other things may be late on all cores for a while.
-    assert 0 in excused
+    assert excused[0] == 1, "the first time nobody is there to compare with"
+    # On a machine that is busy with other things the other core is late, too, but not as much.
+    assert min(excused) <= 0.5, excused
 
 
 def is_late(clock: OtherCore, enough_ns: int) -> bool:

@@ -204,7 +204,7 @@ def test_children_that_burn_the_core_are_excused_once(
     """
     monkeypatch.setenv(MARK, mark := uuid.uuid4().hex)
     monkeypatch.setenv("TMPDIR", str(tmp_path))  # Other workers of this machine have its cores.
-    bad, good = bot("burning", 0.6), honest()
+    bad, good = bot("burning", 0.8), honest()
     manner = structs.replace(MANNER, clock=Clock(move_ms=500), warm_up_ms=0)
     order = structs.replace(
         chunk(1), manner=manner, first=Contestant(1, bad), second=Contestant(2, good)
