@@ -69,6 +69,8 @@ def windows(browser: Browser, scene: Scene) -> Iterator[Window]:
             base_url=scene.url,
             viewport=PHONE if phone else WINDOW,  # type: ignore[arg-type]
             color_scheme="dark" if dark else "light",
+            # Colours that change little by little would be judged half-way.
+            reduced_motion="reduce",
             java_script_enabled=script,
         )
         contexts.append(context)
