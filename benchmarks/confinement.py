@@ -90,8 +90,7 @@ def measured(level: Level, games: int, repeats: int, starts: int) -> dict[str, f
         for kind, at_once, length in (("single", 1, games), ("many", 64, 3 * games)):
             value = ratio(confinement, length, at_once, repeats)
             result[f"{name}{kind}_ratio"] = round(value, 3)
-            aim = f"aim {AIM_RATIO:.2f}" if not name else "no aim"
-            print(f"  {name}{kind:8} {value:5.2f} × none   {aim}", flush=True)
+            print(f"  {name}{kind:8} {value:5.2f} × none   aim {AIM_RATIO:.2f}", flush=True)
     none_ms, ms = start_ms(UNCONFINED, starts), start_ms(plain, starts)
     result["start_ms"] = round(ms - none_ms, 2)
     print(f"  a start {ms:.1f} ms, {ms - none_ms:+.1f} ms to none   aim +{AIM_MS:.0f}", flush=True)

@@ -323,9 +323,8 @@ class Hall:
         """Who left, who is silent, is it time to stop?"""
         self._look_ns = now_ns + LOOK_NS
         self._reception.look_for_departures(now_ns)
-        if now_ns >= self._guard_ns:
+        if now_ns >= self._guard_ns and self._router.guard():
             self._guard_ns = now_ns + GUARD_NS
-            self._router.guard()
         self._reception.look_after(now_ns)
         if self._finish_ns is not None and not self.closed:
             if now_ns > self._finish_ns:

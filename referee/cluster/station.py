@@ -28,6 +28,7 @@ from msgspec.structs import replace
 from referee.bots.archive import BadArchive
 from referee.bots.building import built
 from referee.bots.confinement import Confinement
+from referee.bots.confinement.guard import NotConfined
 from referee.bots.confinement.levels import Level
 from referee.bots.confinement.probe import best_level, holds, why_not
 from referee.bots.manifest import BadBot, Bot
@@ -113,7 +114,8 @@ def _trouble(bot: Bot, confinement: Confinement, limit_ms: int) -> tuple[str, st
 def work(order: bytes) -> dict[str, Any]:
     """Play an order. Gives back its reports, and what its bots wrote to stderr.
 
-    Raises Lacking where a bot is not here any more, LostWorker where the child broke down.
+    Raises Lacking where a bot is not here any more, LostWorker where the child broke down,
+    NotConfined.
     """
     # In dask's folder: what a killed worker leaves there is removed by the next one.
     with tempfile.TemporaryDirectory(prefix="referee-logs-", dir=_scratch()) as logs:
@@ -171,10 +173,13 @@ _HANDS, _READY = Hands(), _Ready()
 
 
 def _confinement(asked: Confinement) -> Confinement:
-    """As strictly as this machine can, where it is to be strict at all."""
+    """As strictly as this machine can, where it is to be strict at all. Raises NotConfined."""
     if asked.level is Level.NONE:
         return asked
-    return replace(asked, level=best_level())
+    best = best_level()
+    if best is Level.NONE:
+        raise NotConfined("bots cannot be confined here any more")
+    return replace(asked, level=best)
 
 
 def _localized(order: Order, logs: Path) -> Order:

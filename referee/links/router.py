@@ -56,6 +56,9 @@ DEPARTED = 1_000
 """So many connections that have ended are remembered: what they sent last may still be unread."""
 NEVER_HEARD = "never heard"
 """It ended before it had said anything, for want of a handshake as a rule."""
+GUARDED_AT_ONCE = 200
+"""Connections that `guard` looks at in one call. Strangers can open thousands, and the loop that
+looks at them also keeps the clocks."""
 HOARDED = "message without end"
 OLD_PROTOCOL = "older than ZMTP 3"
 UNHEARD_AT_ONCE = 64
@@ -136,6 +139,8 @@ class Router:
         self._last_number = 0
         self._heard: dict[int, int] = {}
         """Bytes that were handed over, by descriptor, of every connection that is alive."""
+        self._unguarded: list[int] = []
+        """Descriptors that this round of `guard` has not come to."""
         self._counted = False
         """Whether the doorkeeper has counted the one that will be hung up on next."""
         if secret is not None:
@@ -215,17 +220,16 @@ class Router:
         if connection is not None:
             self._strangers.known(connection.fd)
 
-    def guard(self) -> None:
+    def guard(self) -> bool:
         """Hang up on whoever has said nothing for too long, or has sent far more than could be
-        handed over. Now and then."""
+        handed over. Each call looks at some connections; whether it was the last of a round."""
         self._look()
-        self._strangers.end_silent()
-        for fd, heard in self._heard.items():
-            with contextlib.suppress(OSError), copy_of(fd) as line:
-                most = UNHEARD_STRANGER_BYTES if fd in self._strangers else UNHEARD_BYTES
-                if bytes_received(line) - heard > most:
-                    self.refused[HOARDED] += 1
-                    shut(line)
+        all_ended = self._strangers.end_silent(GUARDED_AT_ONCE)
+        if not self._unguarded:
+            self._unguarded = list(self._heard)
+        for _ in range(min(GUARDED_AT_ONCE, len(self._unguarded))):
+            self._hang_up_on_hoarder(self._unguarded.pop())
+        return all_ended and not self._unguarded
 
     def cut(self, peer: bytes) -> None:
         """Hang up on a peer. ZeroMQ has no way to do it, so its socket is shut from outside."""
@@ -251,6 +255,16 @@ class Router:
         monitor.rcvhwm = 0  # A full queue would stop libzmq's own thread.
         monitor.connect(address)
         return monitor
+
+    def _hang_up_on_hoarder(self, fd: int) -> None:
+        heard = self._heard.get(fd)
+        if heard is None:
+            return  # Its connection has ended since.
+        with contextlib.suppress(OSError), copy_of(fd) as line:
+            most = UNHEARD_STRANGER_BYTES if fd in self._strangers else UNHEARD_BYTES
+            if bytes_received(line) - heard > most:
+                self.refused[HOARDED] += 1
+                shut(line)
 
     def _receive_next(self) -> Arrival | None:
         """After one that was not heard; a stranger's are not to keep the others waiting."""

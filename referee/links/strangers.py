@@ -14,6 +14,7 @@ import resource
 import time
 from collections import Counter
 from collections.abc import Callable
+from itertools import islice, takewhile
 
 from msgspec import Struct
 
@@ -64,7 +65,8 @@ class Strangers:
         self._lines: dict[int, Line] = {}
         self._strangers: dict[int, None] = {}
         """Those that may be hung up on, the oldest first."""
-        self._silent: set[int] = set()
+        self._silent: dict[int, None] = {}
+        """Those of which nothing was heard, the oldest first."""
         self._of_address: Counter[str] = Counter()
 
     def __contains__(self, fd: int) -> bool:
@@ -78,7 +80,7 @@ class Strangers:
         inode, address = _peer(fd)
         self._lines[fd] = line = Line(inode, address, self._now())
         self._strangers[fd] = None
-        self._silent.add(fd)
+        self._silent[fd] = None
         self._of_address[address] += 1
         if address and self._of_address[address] > self._most_of_one:
             self._hang_up(fd, line, TOO_MANY)
@@ -87,7 +89,7 @@ class Strangers:
             self._hang_up(oldest, self._lines[oldest], NO_ROOM)
 
     def heard(self, fd: int) -> None:
-        self._silent.discard(fd)
+        self._silent.pop(fd, None)
 
     def known(self, fd: int) -> None:
         """It is no stranger's any more."""
@@ -95,23 +97,27 @@ class Strangers:
 
     def ended(self, fd: int) -> None:
         self._strangers.pop(fd, None)
-        self._silent.discard(fd)
+        self._silent.pop(fd, None)
         line = self._lines.pop(fd, None)
         if line is not None:
             self._of_address[line.address] -= 1
             if not self._of_address[line.address]:
                 del self._of_address[line.address]
 
-    def end_silent(self) -> None:
-        """Hang up on all that have been silent for too long."""
+    def end_silent(self, most: int) -> bool:
+        """Hang up on those that have been silent for too long, at most so many of them; whether
+        that were all."""
         latest = self._now() - self._silent_s
-        for fd in [each for each in self._silent if self._lines[each].since < latest]:
+        late = takewhile(lambda fd: self._lines[fd].since < latest, self._silent)
+        ended = list(islice(late, most))
+        for fd in ended:
             self._hang_up(fd, self._lines[fd], SILENT)
+        return len(ended) < most
 
     def _hang_up(self, fd: int, line: Line, why: str) -> None:
         """Its end is told of in a moment, and is no other trouble then."""
         self._strangers.pop(fd, None)
-        self._silent.discard(fd)
+        self._silent.pop(fd, None)
         self.refused[why] += 1
         hang_up(fd, line.inode)
 

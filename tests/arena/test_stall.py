@@ -14,7 +14,14 @@ from pathlib import Path
 import pytest
 
 from referee.arena.other_core import OtherCore
-from referee.arena.stall import TOLERANCE_NS, StallCount, StallHistory, StallWatch, tells_against
+from referee.arena.stall import (
+    FEW,
+    TOLERANCE_NS,
+    StallCount,
+    StallHistory,
+    StallWatch,
+    tells_against,
+)
 from referee.bots.manifest import Bot
 from referee.clock import NS_PER_MS
 from tests.arena.outside import referee, wait_for_touch
@@ -63,6 +70,21 @@ def test_stalled_referee_and_a_bot_that_hangs(tmp_path: Path) -> None:
     assert record.fault is not None
     assert record.fault.spent_us is not None
     assert record.fault.spent_us > 4_000_000
+
+
+def test_a_heavy_thinker_has_all_the_stalls_and_is_excused(tmp_path: Path) -> None:
+    """Its opponent answers at once, so the host never stands still in the opponent's turns."""
+    thinking = tmp_path / "thinking"
+    terms = {"variant": "difference", "games": 3, "time": "2s", "warm_up_ms": 0}
+    with referee(("slow", 0.3, 0.3, thinking), ("steady", 1), **terms) as outside:
+        for stalled_s in [0.1] * (FEW + 1) + [3]:
+            wait_for_touch(thinking)
+            outside.process.send_signal(signal.SIGSTOP)
+            time.sleep(stalled_s)
+            outside.process.send_signal(signal.SIGCONT)
+        records, replayed = outside.finish()
+    assert replayed == 1
+    assert [record.ending for record in records] == ["rules"] * 3
 
 
 @pytest.mark.parametrize(("kind", "pin"), [("threads", False), ("processes", True)])

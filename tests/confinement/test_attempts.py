@@ -46,6 +46,12 @@ def test_a_process_that_is_kept_has_all_its_seconds_in_every_pairing() -> None:
         assert seconds <= given - seconds / 10 < seconds + 1
 
 
+def test_a_bot_has_no_priority_that_its_referee_may_have() -> None:
+    """Audio groups have a limit of real-time priorities: a bot that used it would have the core."""
+    given = guarded(SCRIPT).limits
+    assert given["RTPRIO"] == given["NICE"] == 0
+
+
 @pytest.mark.parametrize("one_process", [True, False])
 def test_a_filter_that_lets_too_much_through(one_process: bool) -> None:
     for build, told in {False: "", True: "a system call that must be refused was not"}.items():

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +20,7 @@ from referee.links.addresses import network_of
 from referee.links.doorkeeper import UNKNOWN_KEY
 from referee.links.keys import new_keys
 from referee.links.router import (
+    GUARDED_AT_ONCE,
     HOARDED,
     LARGEST_MESSAGE,
     NEVER_HEARD,
@@ -29,7 +31,7 @@ from referee.links.router import (
     Delivery,
     Router,
 )
-from referee.links.strangers import SILENT, TOO_MANY
+from referee.links.strangers import SILENT, TOO_MANY, Strangers
 from tests.links import dealer, let_take_over, next_arrival, next_departures
 from tests.loopback import own_address
 from tests.waiting import PATIENCE_S, wait_for
@@ -116,6 +118,32 @@ def test_whoever_says_nothing_is_hung_up_on() -> None:
             wait_for(lambda: router.refused[SILENT] >= 2, "both ends", meanwhile=router.guard)
         bot.send(b"still here")
         assert next_arrival(router).peer == peer
+
+
+def test_connections_are_looked_at_in_turns(plain: Router) -> None:
+    """Whoever opens thousands would else keep all clocks waiting."""
+    with contextlib.ExitStack() as stack:
+        for _ in range(GUARDED_AT_ONCE + 1):
+            stack.enter_context(knocking(plain))
+        wait_for(lambda: plain.guard() is False, "more connections than one look takes")
+        assert plain.guard() is True
+
+
+def test_silent_connections_are_ended_in_turns() -> None:
+    now_s = 0.0
+    refused = Counter[str]()
+    strangers = Strangers(refused, silent_s=1.0, now=lambda: now_s)
+    with contextlib.ExitStack() as stack:
+        for _ in range(3):
+            line, other = map(stack.enter_context, socket.socketpair())
+            strangers.accepted(line.fileno())
+        assert strangers.end_silent(2) is True
+        now_s = 2.0
+        assert strangers.end_silent(2) is False
+        assert refused[SILENT] == 2
+        assert strangers.end_silent(2) is True
+        assert refused[SILENT] == 3
+        assert other.recv(1) == b""
 
 
 def test_an_address_has_so_many_connections() -> None:

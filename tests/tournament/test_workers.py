@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,6 +19,9 @@ from msgspec import structs
 
 from referee.arena.player import Player, Upkeep
 from referee.arena.process_cache import ProcessCache
+from referee.bots.building import built
+from referee.bots.confinement import Confinement
+from referee.bots.confinement.levels import Level
 from referee.bots.manifest import Bot, find_bot
 from referee.clock import Clock
 from referee.record import Record
@@ -39,9 +43,11 @@ from referee.tournament.chunk import (
 )
 from referee.tournament.crew import LostWorker
 from referee.tournament.workers import Workers
-from tests.arena.playing import MARK, all_gone, bot, clocks_of, honest, needs_another_core
+from tests.arena.playing import MARK, all_gone, bot, clocks_of, needs_another_core
+from tests.confinement.offered import walls
 from tests.waiting import PATIENCE_S, wait_for
 
+ROOT = Path(__file__).parents[2]
 MANNER = Manner(
     tournament="t",
     clock=Clock(move_ms=1000),
@@ -194,9 +200,22 @@ def test_stalls_are_counted_from_chunk_to_chunk(monkeypatch: pytest.MonkeyPatch)
     all_gone(mark)
 
 
+def burning(folder: Path, confinement: Confinement) -> Bot:
+    """It takes 0.8 s for an answer, and its children burn the core."""
+    for name in ("__init__.py", "bots/__init__.py", "bots/base.py", "bots/burning.py"):
+        copy = folder / "tests" / name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / "tests" / name, copy)
+    words = ("python3", "-m", "tests.bots.burning", "0.8")
+    env = {"PYTHONPATH": str(folder) if confinement.level is Level.NONE else "/bot"}
+    bad = Bot(name="bad", command=words, folder=folder, env=env, processes=60)
+    return built(bad, confinement)
+
+
 @needs_another_core
+@pytest.mark.parametrize("level", [Level.NONE, pytest.param(Level.STANDARD, marks=walls)])
 def test_children_that_burn_the_core_are_excused_once(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, level: Level
 ) -> None:
     """The worker keeps its clock on another core from chunk to chunk, and it ends with the worker.
 
@@ -204,10 +223,14 @@ def test_children_that_burn_the_core_are_excused_once(
     """
     monkeypatch.setenv(MARK, mark := uuid.uuid4().hex)
     monkeypatch.setenv("TMPDIR", str(tmp_path))  # Other workers of this machine have its cores.
-    bad, good = bot("burning", 0.8), honest()
-    manner = structs.replace(MANNER, clock=Clock(move_ms=500), warm_up_ms=0)
+    confinement = Confinement(level=level, freeze=level is not Level.NONE)
+    bad, good = burning(tmp_path / "bad", confinement), built(find_bot("random"), confinement)
+    terms = {"clock": Clock(move_ms=500), "warm_up_ms": 0, "confinement": confinement}
     order = structs.replace(
-        chunk(1), manner=manner, first=Contestant(1, bad), second=Contestant(2, good)
+        chunk(1),
+        manner=structs.replace(MANNER, **terms),
+        first=Contestant(1, bad),
+        second=Contestant(2, good),
     )
     ends: list[tuple[list[str], str, int]] = []
     clocks: set[int] = set()

@@ -143,6 +143,9 @@ def _resources(limits: Limits, files: int, *, full: bool) -> dict[str, int]:
         "SIGPENDING": SIGNALS,
         "STACK": STACK,
         "CORE": 0,
+        # No user's limits let a bot go before others.
+        "RTPRIO": 0,
+        "NICE": 0,
     }
     if not full:
         wanted["AS"] = limits.memory + ADDRESSES
