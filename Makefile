@@ -172,7 +172,8 @@ machine: $(TEST_READY)
 test-full: machine
 	@$(BIN)/python tests/vm/run_in_vm.py --timeout 5400 env \
 	  REFEREE_TEST_LEVEL=full REFEREE_TEST_PACE=4 \
-	  $(BIN)/python -m pytest -q -p no:cacheprovider tests/confinement tests/hostile
+	  $(BIN)/python -m pytest -q -p no:cacheprovider tests/confinement tests/hostile \
+	  tests/arena/test_process_cache.py tests/tournament/test_restart.py
 
 bench-full: machine
 	@$(BIN)/python tests/vm/run_in_vm.py --timeout 3000 \

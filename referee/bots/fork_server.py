@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import contextlib
 import os
 import resource
 import socket
@@ -72,8 +71,11 @@ class ForkServer:
         if self._line is not None:
             self._line.close()
         if self._process is not None:
-            with contextlib.suppress(subprocess.TimeoutExpired):
+            try:
                 self._process.wait(END_S)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
         self._line = self._process = None
 
     def forget(self) -> None:

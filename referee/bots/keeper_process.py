@@ -15,6 +15,7 @@ from referee.bots import fork_server
 from referee.bots.keeping.kin import is_alive
 from referee.bots.keeping.orders import ASIDE, LINE_END, UP, Handed, Orders
 from referee.bots.stopper import Stopper
+from referee.mistake import REFUSED, Mistake
 
 FORK_S = 30.0
 """What a fork may take on a host that stands still."""
@@ -28,8 +29,10 @@ NOTHING = bytes(4)
 """As a number of bytes."""
 
 
-class NoKeeper(Exception):
-    """There can be none; the message says why."""
+class NoKeeper(Mistake):
+    """No process could be started for a bot. That is the machine's fault, and no bot's."""
+
+    status = REFUSED
 
 
 class KeeperProcess:
@@ -59,9 +62,12 @@ class KeeperProcess:
             if self._said:
                 break
             self.close()
-        else:
-            raise NoKeeper("the process that starts bots ends again and again")
-        self.pid = int(self.line_of(b"keeper ").partition(b" ")[2] or 0)
+        word, _, rest = self._said.partition(b"\n")[0].partition(b" ")
+        if word != b"keeper":
+            self.close()
+            why = rest.decode("utf-8", "replace")
+            raise NoKeeper(f"bots cannot be started here: {why or 'who starts them does not live'}")
+        self.pid = int(rest)
 
     def _ask(
         self, orders: Orders, log: str, filter: bytes, *, stopped: bool, own_stderr: bool
@@ -92,11 +98,13 @@ class KeeperProcess:
             # A socket that ends before a word came says that there is no keeper to hold it.
             self._control.settimeout(FORK_S)
             self._said = self._control.recv(1024)
+        except TimeoutError:
+            fork_server.SERVER.close()  # It stands still; the next call starts another.
         except (BrokenPipeError, ConnectionResetError):
             pass
         except OSError as error:
             self.close()
-            raise NoKeeper(f"{error.strerror or error}: {error.filename or 'no keeper'}") from None
+            raise NoKeeper(f"bots cannot be started here: {error}") from None
 
     def hear(self, within_s: float, *words: bytes) -> bool:
         """Read control lines until one begins with one of the words; False if none does in time."""

@@ -88,7 +88,7 @@ class BotProcess:
         """`endpoint` is where a bot that speaks ZeroMQ connects; it is closed with the process.
         Without a `share` the bot has that of the thread that starts it.
 
-        Raises NoStart.
+        Raises NoStart, or NoKeeper where that is not the bot's doing.
         """
         self.endpoint = endpoint
         share = share or _own_share()
@@ -114,10 +114,10 @@ class BotProcess:
                 log=_log_of(log),
                 own_stderr=log == STDERR_AS_LOG,
             )
-        except NoKeeper as problem:
+        except NoKeeper:
             if endpoint is not None:
                 endpoint.close()
-            raise NoStart(str(problem)) from None
+            raise
         self.stdin, self.stdout = self._keeper.stdin, self._keeper.stdout
         os.set_blocking(self.stdin, False)
         os.set_blocking(self.stdout, False)

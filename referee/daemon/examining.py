@@ -19,9 +19,11 @@ from referee.bots.archive import BadArchive, unpack
 from referee.bots.building import built
 from referee.bots.cache import forget_content, of_content, readable_cache
 from referee.bots.confinement import Confinement
+from referee.bots.confinement.guard import NotConfined
 from referee.bots.confinement.identity import servant
 from referee.bots.confinement.levels import Level
 from referee.bots.contents import hash_folder, remove, room_of
+from referee.bots.keeper_process import NoKeeper
 from referee.bots.manifest import BadBot, Bot, read_bot
 from referee.bots.manifest_text import MANIFEST
 from referee.clock import DEFAULT_STARTUP_MS, DEFAULT_WARM_UP_MS, Clock
@@ -118,6 +120,8 @@ def clear(request: Request) -> None:
 def _finding(request: Request, say: Any) -> Finding:
     try:
         return _examine(request, say)
+    except (NotConfined, NoKeeper):
+        raise  # That is the machine's fault: the version is looked at once more.
     except (Mistake, BadArchive, OSError) as problem:
         if is_no_room(problem):
             return NoRoom()

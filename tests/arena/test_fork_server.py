@@ -6,11 +6,13 @@ import os
 import signal
 import traceback
 import uuid
+from pathlib import Path
 
 import pytest
 from msgspec import structs
 
-from referee.bots import fork_server
+from referee.bots import fork_server, keeper_process
+from referee.bots.keeper_process import NoKeeper
 from referee.bots.keeping.kin import is_alive
 from referee.match import play_match
 from referee.record import Record
@@ -32,6 +34,28 @@ def test_one_that_was_killed_is_replaced() -> None:
     all_by_rules(play(honest(), honest(name="other"), games=2))
     kill_the_server()
     all_by_rules(play(honest(), honest(name="other"), games=2))
+
+
+def test_one_that_stands_still_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keeper_process, "FORK_S", 0.5)
+    fork_server.SERVER.start()
+    (server,) = servers()
+    os.kill(server, signal.SIGSTOP)
+    all_by_rules(play(honest(), honest(name="other"), games=2))
+    assert not is_alive(server)
+
+
+def test_no_bot_is_blamed_where_there_is_none(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Whatever is to fork keepers ends at once, again and again."""
+    (tmp_path / "ends.py").write_text("")
+    monkeypatch.setattr(fork_server, "SCRIPT", tmp_path / "ends.py")
+    records: list[Record] = []
+    fork_server.SERVER.close()
+    with pytest.raises(NoKeeper):
+        play_match(honest(), honest(name="other"), games=2, on_record=records.append)
+    assert records == []
 
 
 def test_bots_play_on_without_it_and_leave_nothing() -> None:

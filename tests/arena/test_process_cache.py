@@ -20,16 +20,17 @@ from referee.arena.restart import Restart
 from referee.bots.building import built
 from referee.bots.confinement import Confinement
 from referee.bots.confinement.levels import Level
-from referee.bots.confinement.probe import holds
 from referee.bots.keeping.kin import is_alive
 from referee.bots.keeping.still import stat
 from referee.bots.manifest import Bot
 from referee.protocol.messages import Error
+from tests.arena.test_zmq import zmq_bot
+from tests.confinement.offered import LEVELS as OFFERED
 from tests.waiting import PATIENCE_S, wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
 STOPPED = [b"T"]
-LEVELS = [level for level in (Level.NONE, Level.STANDARD) if holds(level)]
+LEVELS = [Level.NONE, *OFFERED]
 
 
 def stateless(name: str, folder: Path, level: Level = Level.NONE, habit: str = "plain") -> Bot:
@@ -77,6 +78,19 @@ def test_a_process_is_kept_stopped_and_taken_up(tmp_path: Path, level: Level) ->
     assert "process" in (tmp_path / "first" / "ann.stderr.txt").read_text()
     assert "leaves" in (tmp_path / "second" / "ann.stderr.txt").read_text()
     assert not is_alive(pid)
+
+
+def test_a_bot_over_zeromq_is_kept(tmp_path: Path) -> None:
+    bot = replace(zmq_bot("honest", name="z"), stateless=True, hash="z")
+    cache = ProcessCache()
+    pid = kept_pid(bot, cache, tmp_path)
+    assert bot in cache
+    second = player(bot, cache, tmp_path)
+    second.start()
+    assert second.process is not None
+    assert second.process.pid == pid
+    second.leave()
+    wait_for(lambda: not is_alive(pid), "its end")
 
 
 @pytest.mark.skipif(Level.STANDARD not in LEVELS, reason="no level standard")

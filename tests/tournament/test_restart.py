@@ -12,19 +12,19 @@ import pytest
 from msgspec.structs import replace
 
 from referee.bots.confinement.levels import Level
-from referee.bots.confinement.probe import holds
 from referee.bots.manifest import find_bot
 from referee.store.database import Store
 from referee.tournament.chunk import Contestant
 from referee.tournament.workers import Workers
 from tests.cli.running import referee
+from tests.confinement.offered import LEVELS as OFFERED
 from tests.tournament.playing import SALT
 from tests.tournament.test_nothing_lost import begin, games, stored, tables
 from tests.tournament.test_workers import MANNER, chunk, reports
 from tests.waiting import PATIENCE_S
 
 ROOT = Path(__file__).resolve().parents[2]
-LEVELS = ["none", *(["standard"] if holds(Level.STANDARD) else [])]
+LEVELS = [level.value for level in (Level.NONE, *OFFERED)]
 Words = tuple[object, ...]
 NAMES = ("ann", "bob", "cat", "dan")
 PAIRINGS = 6

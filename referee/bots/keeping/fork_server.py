@@ -30,7 +30,7 @@ def serve(fd: int) -> None:
         try:
             pid = os.fork()
         except OSError as error:
-            tell(handed.control, f"failed {error.strerror}: the process that keeps the bot")
+            tell(handed.control, f"unforked {error.strerror}")
         else:
             if pid == 0:
                 line.close()

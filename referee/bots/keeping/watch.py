@@ -31,8 +31,9 @@ class Watch:
         self._cpu_before_ns = 0
         """What it had used when the pairing began."""
         self._aside = False
+        # At level full the kernel counts memory, and only growth is to be judged here.
         self._growth = Growth(
-            memory_kb=self._limit_kb,
+            memory_kb=self._limit_kb or orders.group_limits.get("memory.max", 0) // 1024,
             open_files=orders.limits.get("NOFILE", 0),
             threads=orders.threads,
         )
