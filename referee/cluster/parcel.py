@@ -30,8 +30,10 @@ MOST_SENT = 100_000_000
 """Bytes of a parcel: it goes through the memory of scheduler and workers."""
 MOST_UNPACKED = 256 * MIB
 """Of its archive, which is on the disk of each machine while it is unpacked."""
-PIECE = 16 * 1024
-"""Of a parcel; what it unpacks to, at most a thousand times as much, is in memory."""
+PIECE = 64 * 1024
+"""Bytes of a parcel that are unpacked at a time."""
+MOST_AT_ONCE = 1 * MIB
+"""Of what a piece unpacks to: it may be a thousand times as much, and only this is in memory."""
 WAIT_MS = 60_000
 SCRIPT = "script-"
 ASIDE = "elsewhere"
@@ -173,9 +175,13 @@ def keep(parcel: Parcel) -> Path:
         opener = zlib.decompressobj()
         with tempfile.TemporaryFile(dir=folder.parent) as archive:
             for start in range(0, len(parcel.body), PIECE):
-                archive.write(opener.decompress(parcel.body[start : start + PIECE]))
-                if archive.tell() > MOST_UNPACKED:
-                    raise BadArchive("it is too large")
+                packed = parcel.body[start : start + PIECE]
+                while packed:
+                    archive.write(opener.decompress(packed, MOST_AT_ONCE))
+                    packed = opener.unconsumed_tail
+                    if archive.tell() > MOST_UNPACKED:
+                        raise BadArchive("it is too large")
+            archive.write(opener.flush())
             unpack(archive, folder, MOST_UNPACKED)
 
     return kept(parcels_folder(), parcel.name, make, wait_ms=WAIT_MS, who=parcel.name)
