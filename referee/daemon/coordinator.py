@@ -20,7 +20,7 @@ from types import FrameType
 
 import msgspec
 
-from referee.arena.core import spare_cores
+from referee.arena.core import own_cores, spare_cores
 from referee.clock import read_duration_ms
 from referee.daemon.contests import Contests
 from referee.daemon.crew import Crew
@@ -100,6 +100,8 @@ class Coordinator:
         """The version of the house's data that has been acted on."""
         self._due: dict[str, float] = {}
         self._guests: dict[str, Guest] = {}
+        self._players: list[Player] = []
+        """Everybody who can be given games of the season."""
         confinement = confinement_of(spec)
         at_once, cores = places(terms.jobs), spare_cores(terms.jobs)
         self._roster = Roster(house, confinement, journal, at_once, cores)
@@ -120,7 +122,7 @@ class Coordinator:
         self._news = GameNews(self._live, journal)
         self._dispatcher = Dispatcher(self._news, self._pace, self._now)
         self._dispatcher.pools.append(self._crew)
-        self._relays = Relays(max(1, terms.jobs), journal, self._now, cores)
+        self._relays = Relays(max(1, own_cores() - terms.jobs), journal, self._now, cores)
         self._reception = self._make_reception()
         if self._reception is not None:
             self._dispatcher.pools.append(self._reception)
@@ -244,7 +246,7 @@ class Coordinator:
             self._pace.change(self._house.settings.get(PACE, PaceTerms, PaceTerms()))
         if opened is not None:
             players = self._roster.playing(self._guests, self._now())
-            self._relays.handed_in = {each.id for each in players if not each.connected}
+            self._players = players
             opened.enter(players)
             self._seasons.note_teams()
         self._admit()
@@ -258,6 +260,8 @@ class Coordinator:
     def _look_at_contests(self) -> None:
         if self._contests.busy or self._pace.has_room():
             self._contests.look(self._roster, self._spec, self._is_here)
+        both = (*self._players, *self._contests.players)
+        self._relays.handed_in = {each.id for each in both if not each.connected}
 
     def _admit(self) -> None:
         if self._reception is not None:
