@@ -41,7 +41,7 @@ from referee.daemon.submissions import Submissions
 from referee.daemon.sweeping import Sweeping
 from referee.daemon.telling import Count, hall_counts
 from referee.daemon.terms import ServeTerms
-from referee.daemon.turns import places
+from referee.daemon.turns import Turns, places
 from referee.ladder.season import Player
 from referee.mistake import Mistake
 from referee.store.house.house import House
@@ -103,14 +103,14 @@ class Coordinator:
         self._players: list[Player] = []
         """Everybody who can be given games of the season."""
         confinement = confinement_of(spec)
-        at_once, cores = places(terms.jobs), spare_cores(terms.jobs)
-        self._roster = Roster(house, confinement, journal, at_once, cores)
+        turns, cores = Turns(places(terms.jobs)), spare_cores(terms.jobs)
+        self._roster = Roster(house, confinement, journal, turns, cores)
         self._submissions = Submissions(
             house,
             (confinement, spec.clock(), read_duration_ms(spec.build_time)),
             journal,
             self._tell_version,
-            at_once,
+            turns,
             cores,
         )
         self._live = live

@@ -19,6 +19,7 @@ from referee.bots.archive import BadArchive, unpack
 from referee.bots.building import built
 from referee.bots.cache import forget_content, of_content, readable_cache
 from referee.bots.confinement import Confinement
+from referee.bots.confinement.guard import NotConfined
 from referee.bots.confinement.identity import servant
 from referee.bots.confinement.levels import Level
 from referee.bots.contents import hash_folder, remove, room_of
@@ -78,6 +79,9 @@ class Passed(Struct, frozen=True, tag="passed"):
 
 class Rejected(Struct, frozen=True, tag="rejected"):
     told: str
+    late: bool = False
+    """Whether it failed by its time alone. Then it may be checked again, and nothing of it is
+    cleared up."""
 
 
 class NoRoom(Struct, frozen=True, tag="no room"):
@@ -100,7 +104,7 @@ def main() -> None:
             os._exit(1)  # whoever asked is gone, and the watch has not seen it yet
 
     finding = Rejected(request.rejected) if request.rejected else _finding(request, say)
-    if not isinstance(finding, Passed):
+    if not (isinstance(finding, Passed) or (isinstance(finding, Rejected) and finding.late)):
         clear(request)
     say(finding)
 
@@ -122,7 +126,9 @@ def _finding(request: Request, say: Any) -> Finding:
         if is_no_room(problem):
             return NoRoom()
         if isinstance(problem, Mistake):
-            return Rejected(f"{problem}\n{problem.quoted}".strip())
+            # Walls that others leave no time to stand are no fault of the bot.
+            late = isinstance(problem, NotConfined)
+            return Rejected(f"{problem}\n{problem.quoted}".strip(), late)
         return Rejected(f"the archive cannot be unpacked: {problem}")
 
 
@@ -143,7 +149,7 @@ def _examine(request: Request, say: Any) -> Finding:
     ready = built(bot, request.confinement, cache=cache, limit_ms=request.build_ms)
     report = check_bot(ready, terms, confinement=request.confinement, handed_in=True)
     if not report.passed:
-        return Rejected(told(report))
+        return Rejected(told(report), report.late)
     if bot.variants is None and set(report.variants) < set(all_variants()):
         bot = replace(bot, variants=tuple(report.variants))
     if bot.stateless is None and report.has_passed("stateless"):
