@@ -368,7 +368,7 @@ def test_a_build_does_not_get_the_cores_that_games_are_played_on(tmp_path: Path)
 def test_a_build_that_burns_gets_no_other_teams_version_rejected(tmp_path: Path) -> None:
     """The bot that is late beside it is checked again, once the build has ended."""
     data, may = tmp_path / "data", tmp_path / "may"
-    burn = f"for each in $(seq 20); do setsid sh -c 'until test -e {may}; do :; done' & done; wait"
+    burn = f"for each in $(seq 60); do setsid sh -c 'until test -e {may}; do :; done' & done; wait"
     build = f'build = ["sh", "-c", """{burn}"""]'
     one_variant = 'variants = ["underdog"]\ngames_at_once = 1'
     with House.open(data) as house:
@@ -376,7 +376,7 @@ def test_a_build_that_burns_gets_no_other_teams_version_rejected(tmp_path: Path)
         burner = house.submissions.keep("burns", reds, bot_folder(tmp_path / "b", build=build))
         honest = bot_folder(tmp_path / "h", build=one_variant, before=THINKS)
     with serving(data, *QUIET, "--jobs", str(max(1, own_cores() - 1))) as daemon:
-        wait_for(lambda: len(processes_of(daemon.process.pid, b"until test")) > 20, "the build")
+        wait_for(lambda: len(processes_of(daemon.process.pid, b"until test")) > 60, "the build")
         with daemon.house() as house:
             version = house.submissions.keep("thinks", blues, honest)
         wait_for(
