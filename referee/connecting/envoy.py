@@ -4,7 +4,8 @@
 
 An envoy says the bot's hello in its name, and says it again whenever the referee may have forgotten
 it: over a new connection, or after a long silence. It answers pings, since it knows whether the bot
-lives. Where the bot breaks down, or is blamed for what ends a process, it is started anew.
+lives. Where the bot breaks down, or is blamed for what ends a process, it is started anew. A bot
+that is to stand still between its turns is stopped while none of its turns is open.
 """
 
 from __future__ import annotations
@@ -107,6 +108,7 @@ class Envoy:
                 time.sleep(PAUSE_S)
             else:
                 break
+        self._local.hold()
         self._hello = self._introduction(hello)
         self._tell(Running(bot=self._destination.name, pid=self._local.pid))
         self._remote = Remote(self._destination)
@@ -165,6 +167,8 @@ class Envoy:
         except Ended as how:
             self._start_anew(str(how))
             return
+        if not self._turns:
+            self._local.hold()
         self._keep_in_touch(remote)
 
     def _pass_on(self, line: bytes) -> None:
@@ -231,6 +235,8 @@ class Envoy:
             except (KeyError, TypeError, ValueError):
                 told = f"what answers at {self._destination.to} speaks another protocol"
                 raise Dismissed(told) from None
+            if kind == "turn":
+                self._local.release()
             self._local.say(message.replace(b"\n", b" ") + b"\n")
             if self._local.unread > MOST_UNREAD or len(self._turns) > MOST_TURNS:
                 raise Dismissed(f"what answers at {self._destination.to} asks without end")

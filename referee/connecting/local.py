@@ -131,6 +131,18 @@ class LocalBot:
         found = [line.removesuffix(b"\r") for line in lines if line.strip()]
         return [line if len(line) <= LINE_LIMIT else line[:KEPT] for line in found]
 
+    def hold(self) -> None:
+        """No turn is open: where bots stand still between their turns, stop this one until it is
+        released. One that was stopped is stopped again: a process that was about to end can wake
+        others."""
+        if self._confinement.freeze and self._process is not None:
+            self._process.hold()
+
+    def release(self) -> None:
+        """Let it go on."""
+        if self._process is not None:
+            self._process.release()
+
     def leave(self) -> None:
         """Say bye, and give it a second to exit."""
         if self._process is not None and self._lines is not None:

@@ -37,13 +37,13 @@ class _Build(Struct):
 class Builder:
     """The queue, and what is being built."""
 
-    def __init__(self, cache: Path, journal: Journal, at_once: int, cores: frozenset[int]) -> None:
+    def __init__(self, cache: Path, journal: Journal, turns: Turns, cores: frozenset[int]) -> None:
         self._cache = cache
         self._cores = cores
         self._journal = journal
         self._builds: dict[int, _Build] = {}
         """By version, in the order in which they came."""
-        self._turns = Turns(at_once)
+        self._turns = turns
 
     @property
     def fds(self) -> list[int]:

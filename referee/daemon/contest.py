@@ -94,6 +94,10 @@ class Contest:
         """Whether there are games that the tables do not have yet."""
         self._ledger.draw()
 
+    @property
+    def players(self) -> Collection[Player]:
+        return self._players.values()
+
     # A source of chunks.
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 import msgspec
 from msgspec.structs import replace
@@ -56,6 +56,11 @@ class Contests:
     def busy(self) -> bool:
         """Whether one is played, or about to be."""
         return self._row is not None
+
+    @property
+    def players(self) -> Collection[Player]:
+        """Who plays in the one that is played."""
+        return () if self._contest is None else self._contest.players
 
     def look(self, roster: Roster, season: Spec, here: Callable[[Player], bool]) -> None:
         """Begin the next, or see whether the one that is played goes on."""

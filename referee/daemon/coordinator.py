@@ -20,7 +20,7 @@ from types import FrameType
 
 import msgspec
 
-from referee.arena.core import spare_cores
+from referee.arena.core import own_cores, spare_cores
 from referee.clock import read_duration_ms
 from referee.daemon.contests import Contests
 from referee.daemon.crew import Crew
@@ -41,7 +41,7 @@ from referee.daemon.submissions import Submissions
 from referee.daemon.sweeping import Sweeping
 from referee.daemon.telling import Count, hall_counts
 from referee.daemon.terms import ServeTerms
-from referee.daemon.turns import places
+from referee.daemon.turns import Turns, places
 from referee.ladder.season import Player
 from referee.mistake import Mistake
 from referee.store.house.house import House
@@ -100,15 +100,17 @@ class Coordinator:
         """The version of the house's data that has been acted on."""
         self._due: dict[str, float] = {}
         self._guests: dict[str, Guest] = {}
+        self._players: list[Player] = []
+        """Everybody who can be given games of the season."""
         confinement = confinement_of(spec)
-        at_once, cores = places(terms.jobs), spare_cores(terms.jobs)
-        self._roster = Roster(house, confinement, journal, at_once, cores)
+        turns, cores = Turns(places(terms.jobs)), spare_cores(terms.jobs)
+        self._roster = Roster(house, confinement, journal, turns, cores)
         self._submissions = Submissions(
             house,
             (confinement, spec.clock(), read_duration_ms(spec.build_time)),
             journal,
             self._tell_version,
-            at_once,
+            turns,
             cores,
         )
         self._live = live
@@ -120,7 +122,7 @@ class Coordinator:
         self._news = GameNews(self._live, journal)
         self._dispatcher = Dispatcher(self._news, self._pace, self._now)
         self._dispatcher.pools.append(self._crew)
-        self._relays = Relays(max(1, terms.jobs), journal, self._now, cores)
+        self._relays = Relays(max(1, own_cores() - terms.jobs), journal, self._now, cores)
         self._reception = self._make_reception()
         if self._reception is not None:
             self._dispatcher.pools.append(self._reception)
@@ -244,7 +246,7 @@ class Coordinator:
             self._pace.change(self._house.settings.get(PACE, PaceTerms, PaceTerms()))
         if opened is not None:
             players = self._roster.playing(self._guests, self._now())
-            self._relays.handed_in = {each.id for each in players if not each.connected}
+            self._players = players
             opened.enter(players)
             self._seasons.note_teams()
         self._admit()
@@ -258,6 +260,8 @@ class Coordinator:
     def _look_at_contests(self) -> None:
         if self._contests.busy or self._pace.has_room():
             self._contests.look(self._roster, self._spec, self._is_here)
+        both = (*self._players, *self._contests.players)
+        self._relays.handed_in = {each.id for each in both if not each.connected}
 
     def _admit(self) -> None:
         if self._reception is not None:

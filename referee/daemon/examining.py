@@ -80,6 +80,9 @@ class Passed(Struct, frozen=True, tag="passed"):
 
 class Rejected(Struct, frozen=True, tag="rejected"):
     told: str
+    late: bool = False
+    """Whether it failed by its time alone. Then it may be checked again, and nothing of it is
+    cleared up."""
 
 
 class NoRoom(Struct, frozen=True, tag="no room"):
@@ -102,7 +105,7 @@ def main() -> None:
             os._exit(1)  # whoever asked is gone, and the watch has not seen it yet
 
     finding = Rejected(request.rejected) if request.rejected else _finding(request, say)
-    if not isinstance(finding, Passed):
+    if not (isinstance(finding, Passed) or (isinstance(finding, Rejected) and finding.late)):
         clear(request)
     say(finding)
 
@@ -126,7 +129,9 @@ def _finding(request: Request, say: Any) -> Finding:
         if is_no_room(problem):
             return NoRoom()
         if isinstance(problem, Mistake):
-            return Rejected(f"{problem}\n{problem.quoted}".strip())
+            # Walls that others leave no time to stand are no fault of the bot.
+            late = isinstance(problem, NotConfined)
+            return Rejected(f"{problem}\n{problem.quoted}".strip(), late)
         return Rejected(f"the archive cannot be unpacked: {problem}")
 
 
@@ -147,7 +152,7 @@ def _examine(request: Request, say: Any) -> Finding:
     ready = built(bot, request.confinement, cache=cache, limit_ms=request.build_ms)
     report = check_bot(ready, terms, confinement=request.confinement, handed_in=True)
     if not report.passed:
-        return Rejected(told(report))
+        return Rejected(told(report), report.late)
     if bot.variants is None and set(report.variants) < set(all_variants()):
         bot = replace(bot, variants=tuple(report.variants))
     if bot.stateless is None and report.has_passed("stateless"):

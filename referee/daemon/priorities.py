@@ -5,7 +5,8 @@ value for a lower one. There is nothing lower than `UNRATED` but SCHED_IDLE: bes
 a check would then hardly get on, and its bot would be rejected for the time that it took.
 
 A bot that burns a core with a hundred processes gets much of it at any value. So relays, uploads
-and what is not rated are also bound to the cores on which no worker plays (`spare_cores`).
+and what is not rated are also bound to the cores on which no worker plays (`spare_cores`). Each
+relay is bound to one of them.
 """
 
 HALL = 0

@@ -3,6 +3,10 @@
 A relay is a process of ours that runs the bot, confined as in a worker, and speaks for it in the
 hall (`referee connect` does the same elsewhere). It lives for one chunk and comes in by a token or
 a key that nobody else has and that is good until it has left.
+
+There are at most as many relays at a time as cores on which no worker plays, each on a core of its
+own; where every core has a worker, there is one relay at a time. A chunk needs one relay at most,
+since two bots that were handed in meet in a worker.
 """
 
 from __future__ import annotations
@@ -14,7 +18,6 @@ from pathlib import Path
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import replace
 
 from referee.bots.confinement import Confinement
 from referee.bots.manifest import Bot
@@ -55,6 +58,8 @@ class Relay(Struct):
     child: Child
     token: str | None
     keys: KeyPair | None
+    core: frozenset[int]
+    """The one core on which it runs; none where the system does not tell."""
     leave_by: float | None = None
     """Until when it has to leave by itself, once its chunk is over."""
     ended: bool = False
@@ -67,7 +72,7 @@ class Relays:
     def __init__(
         self, most: int, journal: Journal, now: Callable[[], float], cores: frozenset[int]
     ) -> None:
-        """At most so many at a time; they run on these cores."""
+        """At most so many at a time; each runs on one of these cores."""
         self.handed_in: set[int] = set()
         """The versions that can only come by a relay."""
         self._most = most
@@ -79,7 +84,8 @@ class Relays:
 
     def absent(self) -> Collection[int]:
         """Versions that cannot be brought to the hall now."""
-        if sum(relay.leave_by is None and not relay.ended for relay in self._relays) >= self._most:
+        # One that leaves keeps its core: its bot may use it until it has ended.
+        if sum(not relay.ended for relay in self._relays) >= self._most:
             return self.handed_in
         return {relay.version for relay in self._relays}
 
@@ -99,7 +105,7 @@ class Relays:
         """Send these to the hall; until when they have to be there."""
         manner = chunk.manner
         for contestant in due:
-            curve = opened.public is not None
+            curve, core = opened.public is not None, self._free_core()
             relay = Relay(
                 chunk=chunk.id,
                 version=contestant.id,
@@ -109,8 +115,9 @@ class Relays:
                     f"relay of {contestant.bot.name}",
                     self._journal,
                     nice=RATED,
-                    cores=self._cores,
+                    cores=core,
                 ),
+                core=core,
                 token=None if curve else secrets.token_hex(16),
                 keys=new_keys() if curve else None,
             )
@@ -123,8 +130,7 @@ class Relays:
                 server_key=opened.public,
                 token=relay.token,
                 keys=relay.keys,
-                # Nothing on this side of the hall stops a bot between its turns.
-                confinement=replace(manner.confinement, freeze=False),
+                confinement=manner.confinement,
                 startup_ms=manner.startup_ms,
                 log=None if logs is None else str(logs),
             )
@@ -167,6 +173,11 @@ class Relays:
         for relay in there:
             relay.child.close(LEAVE_S)
         self._relays = []
+
+    def _free_core(self) -> frozenset[int]:
+        """The first core that no other relay has."""
+        taken = frozenset[int]().union(*(relay.core for relay in self._relays if not relay.ended))
+        return frozenset(sorted(self._cores - taken or self._cores)[:1])
 
     def _is_late(self, relay: Relay) -> bool:
         return relay.leave_by is not None and self._now() > relay.leave_by

@@ -18,6 +18,7 @@ from referee.bots.manifest import BadBot, Bot
 from referee.daemon.builder import Builder
 from referee.daemon.definition import CACHE, bot_of
 from referee.daemon.journal import Journal
+from referee.daemon.turns import Turns
 from referee.ladder.season import Player
 from referee.mistake import Mistake
 from referee.protocol.messages import HelloReceived
@@ -45,14 +46,14 @@ class Roster:
         house: House,
         confinement: Confinement,
         journal: Journal,
-        at_once: int,
+        turns: Turns,
         cores: frozenset[int],
     ) -> None:
-        """`at_once` versions are built again side by side, on these cores."""
+        """Versions that are built again take turns, and are built on these cores."""
         self._house = house
         self._confinement = confinement
         self._journal = journal
-        self.builder = Builder((house.data / CACHE).resolve(), journal, at_once, cores)
+        self.builder = Builder((house.data / CACHE).resolve(), journal, turns, cores)
         """Builds what has to be built again."""
         self._built: set[int] = set()
         """Versions that were."""

@@ -3,8 +3,9 @@
 A version that is being looked at when the daemon is killed is queued again by the next one. The
 process that looks may break down itself, or never end: the first time that is our trouble and it
 is tried again, the second time it is the submission's, and another process takes away what is left
-of it before it is rejected. A disk without room is always our trouble: the version waits, for
-longer each time, and the others go on.
+of it before it is rejected. A bot that fails by its time alone may have been late for the work of
+others: where there was any, it is checked once more, alone. A disk without room is always our
+trouble: the version waits, for longer each time, and the others go on.
 """
 
 from __future__ import annotations
@@ -64,11 +65,11 @@ class Submissions:
         terms: tuple[Confinement, Clock, int],
         journal: Journal,
         tell: Callable[[VersionRow], None],
-        at_once: int,
+        turns: Turns,
         cores: frozenset[int],
     ) -> None:
-        """`tell` hears of every version that comes into another state; `at_once` versions are
-        looked at side by side, on these cores."""
+        """`tell` hears of every version that comes into another state. Checks take turns, with
+        other work on the same cores, which are these."""
         self._house = house
         self.terms = terms
         """How bots are confined, what clock they play by, and the milliseconds of a build."""
@@ -77,7 +78,9 @@ class Submissions:
         self._cores = cores
         self._checks: dict[int, _Check] = {}
         """By version."""
-        self._turns = Turns(at_once)
+        self._turns = turns
+        self._alone: set[int] = set()
+        """Versions that were late beside the work of others, and are checked alone."""
         self._tries: Counter[int] = Counter()
         self._rest_until = 0.0
         self._rests: dict[int, _Rest] = {}
@@ -97,7 +100,7 @@ class Submissions:
             for each in self._house.submissions.waiting()
             if each.state == "queued" and not self._rests_at(each.id, now)
         ]
-        while (version := self._turns.next(waiting, now)) is not None:
+        while (version := self._turns.next(waiting, now, self._is_alone)) is not None:
             waiting.remove((version.team, version))
             claimed = self._house.submissions.claim(version.id)
             if claimed is not None:
@@ -139,7 +142,7 @@ class Submissions:
         child = Child(MODULE, "examiner", self._journal, nice=UNRATED, cores=self._cores)
         child.send(msgspec.json.encode(request, enc_hook=str) + b"\n")
         self._checks[version.id] = _Check(version, child, now + LONGEST_S)
-        self._turns.begin(version.team, now)
+        self._turns.begin(version.team, now, alone=self._is_alone(version))
 
     def _hear(self, check: _Check, now: float) -> bool:
         data = check.child.read()
@@ -170,10 +173,29 @@ class Submissions:
             version = self._house.submissions.accept(
                 number, finding.definition, finding.told, finding.room
             )
+        elif finding.late and not self._is_alone(check.version) and self._had_company(check):
+            self._alone.add(number)
+            return self._again(check, "it was late beside the work of others")
+        elif finding.late:
+            self._clear_up(check, finding.told, now)
+            return False
         else:
             version = self._house.submissions.reject(number, finding.told)
         self._judged(check, version)
         return True
+
+    def _is_alone(self, version: VersionRow) -> bool:
+        """Whether it is to be checked alone."""
+        return version.id in self._alone
+
+    def _had_company(self, check: _Check) -> bool:
+        return self._turns.had_company(check.version.team)
+
+    def _clear_up(self, check: _Check, why: str, now: float) -> None:
+        """It is rejected, and something is left of it."""
+        self._end(check)
+        self._alone.discard(check.version.id)
+        self._begin(check.version, now, rejected=why)
 
     def _broken(self, check: _Check, why: str, now: float) -> bool:
         number = check.version.id
@@ -181,8 +203,7 @@ class Submissions:
         if self._tries[number] < TRIES:
             return self._again(check, why)
         if self._tries[number] == TRIES:
-            self._end(check)
-            self._begin(check.version, now, rejected=why)
+            self._clear_up(check, why, now)
             return False
         self._judged(check, self._house.submissions.reject(number, why))
         return True
@@ -204,6 +225,7 @@ class Submissions:
         return number in self._rests and now < self._rests[number].until
 
     def _judged(self, check: _Check, version: VersionRow) -> None:
+        self._alone.discard(version.id)
         self._journal.info("judged", bot=version.name, state=version.state)
         self._end(check)
         self._tell(version)

@@ -17,6 +17,7 @@ from referee.daemon.journal import Journal
 from referee.daemon.pace import PACE, PaceTerms
 from referee.daemon.samples import packed
 from referee.daemon.submissions import Submissions
+from referee.daemon.turns import Turns
 from referee.record import Record
 from referee.store.house import House
 from tests.daemon.serving import WEB, Daemon, serving
@@ -131,7 +132,7 @@ def test_a_version_waits_however_often_the_disk_had_no_room(tmp_path: Path, data
         version = house.submissions.keep("large", team(house), packed(large))
         ballast.write_bytes(bytes(16 * 1024 * 1024 - _used(data) - 1_500_000))
         journal, terms = Journal(io.StringIO()), (UNCONFINED, clock, 10_000)
-        queue = Submissions(house, terms, journal, lambda _: None, 1, frozenset())
+        queue = Submissions(house, terms, journal, lambda _: None, Turns(1), frozenset())
         now = 0.0
 
         def seen() -> str:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
 from pathlib import Path
 
 import msgspec
 
+from referee.arena.core import own_cores
+from referee.bots.keeping.still import stat
 from referee.record import Record
 from referee.store.house import House
 from tests.arena.playing import words_of
-from tests.confinement.offered import LEVELS, walls
-from tests.daemon.serving import Daemon, nothing_left, processes_of, serving
+from tests.confinement.burning import burner
+from tests.confinement.offered import LEVELS, a_bot, walls
+from tests.daemon.serving import BOTS, Daemon, nothing_left, processes_of, serving
 from tests.daemon.test_guests import HALL, connected, endpoint, two_tokens
-from tests.daemon.test_standing_still import enter
+from tests.daemon.test_standing_still import enter, records
 from tests.daemon.test_submissions import team
 from tests.waiting import wait_for
 
@@ -88,6 +92,30 @@ ENDINGS = {
     "ends": {"timeout", "crash"},
 }
 """By what each of them does, how its games against the bot that connects may end."""
+BURNS = """
+import os, time
+if not hasattr(told, "burns"):
+    told.burns = True
+    for _ in range(60):
+        if os.fork() == 0:
+            os.setsid()
+            while True:
+                sum(range(1000))
+time.sleep(0.5)
+return ""
+"""
+"""Its children burn from its first turn on; each is a session of its own, for Linux may share the
+processor out to sessions."""
+THINKS = """
+import time
+until = time.process_time() + 0.1
+while time.process_time() < until:
+    pass
+return ""
+"""
+FEW = 3
+"""Processes of a bot without children, with those of its walls."""
+STILL_S = 0.5
 MOST_KB = 100_000
 """Of memory, for the hall and for a relay: with honest bots it is a third of that."""
 
@@ -127,6 +155,84 @@ def test_evil_bots_against_one_that_connects(tmp_path: Path) -> None:
     assert max(peaks_kb.values()) < MOST_KB, peaks_kb
     assert not outside.exists()
     assert [log.read_text() for log in data.rglob("*.stderr.txt") if log.stat().st_size] == []
+
+
+@walls
+def test_a_relayed_bot_stands_still_while_a_guest_thinks(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    burner(tmp_path / "burns")
+    a_bot(tmp_path / "slow", "import time; time.sleep(2); return ''")
+    with House.open(data) as house:
+        enter(house, tmp_path / "burns", team(house))
+        token = house.bots.new_token("slow", by="a test")
+    words = ("--no-web", *BOTS, "--variant", "difference", "--time", "60s", "--finish", "0")
+    with serving(data, *words, "--sandbox", LEVELS[-1].value) as daemon:
+        who = ("--name", "slow", "--token", token)
+        with connected(str(tmp_path / "slow"), endpoint(daemon), *who):
+            used: dict[int, int] = {}
+            since = time.monotonic()
+
+            def stands_still() -> bool:
+                nonlocal used, since
+                assert daemon.process.poll() is None, daemon.said
+                before, used = used, {each: ticks(each) for each in its_processes(daemon)}
+                if used != before or len(used) <= FEW:
+                    since = time.monotonic()
+                return time.monotonic() - since > STILL_S
+
+            wait_for(stands_still, lambda: f"its children to stop; {used}; {daemon.said}")
+            daemon.wait_for_games()
+            assert daemon.stop() == 0, daemon.said
+    assert not any(record.fault for record in records(daemon.season))
+
+
+@walls
+def test_a_relayed_bot_that_burns_makes_another_teams_relayed_bot_no_later(tmp_path: Path) -> None:
+    """No core is left by the workers: then one of the two comes to the hall at a time."""
+    data = tmp_path / "data"
+    # In a worker they would meet each other.
+    a_bot(tmp_path / "burns", BURNS, processes=64, variants=["difference"])
+    a_bot(tmp_path / "thinks", THINKS, variants=["underdog"])
+    with House.open(data) as house:
+        enter(house, tmp_path / "burns", team(house, "Reds"))
+        enter(house, tmp_path / "thinks", team(house, "Blues"))
+        greens = team(house, "Greens").id
+        alpha = house.bots.new_token("alpha", greens, by="a test")
+        beta = house.bots.new_token("beta", greens, by="a test")
+    words = ("--no-web", *BOTS, "--variant", "underdog", "--variant", "difference", "--time", "2s")
+    confined = ("--sandbox", LEVELS[-1].value, "--jobs", str(own_cores()))
+    with serving(data, *words, *confined) as daemon:
+        to = endpoint(daemon)
+        with (
+            connected("random", to, "--name", "alpha", "--token", alpha),
+            connected("random", to, "--name", "beta", "--token", beta),
+        ):
+
+            def both_met() -> bool:
+                assert daemon.process.poll() is None, daemon.said
+                played = [player for each in records(daemon.season) for player in each.players]
+                return played.count("thinks v1") > 4 and "burns v1" in played
+
+            wait_for(both_met, lambda: f"games of both; {daemon.said}")
+            assert daemon.stop() == 0, daemon.said
+    late = [
+        record.fault
+        for record in records(daemon.season)
+        if record.fault is not None and record.players[record.fault.seat] == "thinks v1"
+    ]
+    assert late == [], daemon.said
+
+
+def its_processes(daemon: Daemon) -> list[int]:
+    """Those of the bot that a relay runs, its children included."""
+    relays = processes_of(daemon.process.pid, b"daemon.relaying")
+    return [each for relay in relays for each in processes_of(relay, b"bot.py")]
+
+
+def ticks(pid: int) -> int:
+    """CPU time of a process; -1 of one that has ended."""
+    fields = stat(str(pid))
+    return int(fields[11]) + int(fields[12]) if fields else -1
 
 
 def endings(daemon: Daemon) -> dict[str, set[str]]:

@@ -21,7 +21,7 @@ from referee.daemon.readiness import Readiness
 from referee.daemon.reception import is_local
 from referee.daemon.relays import from_here
 from referee.daemon.samples import packed
-from referee.daemon.turns import LONG_S, Turns, places
+from referee.daemon.turns import ALONE_S, LONG_S, Turns, places
 from tests.waiting import PATIENCE_S
 
 
@@ -218,6 +218,32 @@ def test_long_work_makes_room_for_other_teams_up_to_a_bound() -> None:
             turns.begin(team, now)
             in_hand.append(team)
         assert len(in_hand) == min(2 + 2 * step, 8)
+
+
+def test_what_is_to_be_alone_waits_for_the_others_and_they_for_it() -> None:
+    def alone(piece: str) -> bool:
+        return piece == "alone"
+
+    turns = Turns(3)
+    turns.begin(1, 0.0)
+    assert not turns.had_company(1)
+    turns.begin(2, 0.0)
+    assert turns.had_company(1) and turns.had_company(2)
+    turns.end(2)
+    waiting = [(3, "alone"), (4, "other")]
+    # Nothing begins while what is in hand is about to end; what takes long keeps nobody waiting.
+    assert turns.next(waiting, 1.0, alone) is None
+    assert turns.next(waiting, LONG_S, alone) == "other"
+    turns.end(1)
+    assert turns.next(waiting, LONG_S, alone) == "alone"
+    turns.begin(3, LONG_S, alone=True)
+    assert not turns.had_company(3)
+    assert turns.next(waiting, LONG_S + ALONE_S - 1, alone) is None
+    assert turns.next(waiting, LONG_S + ALONE_S, alone) == "other"
+    turns.end(3)
+    turns.begin(3, LONG_S, alone=True)
+    turns.end(3)
+    assert turns.next(waiting, LONG_S, alone) == "other"
 
 
 @pytest.mark.parametrize(("jobs", "at_once"), [(1, 2), (5, 5), (100, 8)])

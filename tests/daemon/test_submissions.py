@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from referee.arena.core import own_cores
 from referee.bots.building import OWN
 from referee.bots.cache import COMPILERS, SHOWN_NAME, forget_content, readable_cache
 from referee.bots.confinement import UNCONFINED
@@ -28,7 +29,7 @@ from referee.daemon.priorities import UNRATED
 from referee.daemon.samples import packed
 from referee.daemon.submissions import Submissions
 from referee.daemon.sweeping import sweep
-from referee.daemon.turns import LONG_S, places
+from referee.daemon.turns import LONG_S, Turns, places
 from referee.store.house import House
 from referee.store.house.rows import Limits, TeamRow, VersionRow
 from referee.tournament.spec import Spec
@@ -37,6 +38,17 @@ from tests.daemon.serving import Daemon, nothing_left, processes_of, serving
 from tests.waiting import wait_for
 
 QUIET = ("--no-web", "--bots", "none", "--variant", "underdog", "--pace", "5")
+THINKS = """
+import time
+_max = max
+
+def max(*words, **keys):
+    until = time.process_time() + 0.1
+    while time.process_time() < until:
+        pass
+    return _max(*words, **keys)
+"""
+"""What makes the bot of `bot_folder` think over every move."""
 
 
 def bot_folder(
@@ -332,7 +344,7 @@ def queue_of(house: House, at_once: int) -> Submissions:
     """The queue of a house, with no daemon around it: the time is turned by hand."""
     terms = (UNCONFINED, Clock(move_ms=1000), 600_000)
     journal = Journal(io.StringIO())
-    return Submissions(house, terms, journal, lambda _: None, at_once, frozenset())
+    return Submissions(house, terms, journal, lambda _: None, Turns(at_once), frozenset())
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="there is one core")
@@ -350,6 +362,30 @@ def test_a_build_does_not_get_the_cores_that_games_are_played_on(tmp_path: Path)
             told = house.versions.told(burner.id)
         assert f"Cpus_allowed_list:\t{min(os.sched_getaffinity(0))}\n" in f"{told}\n", told
         assert f"nice {UNRATED}" in told
+        assert daemon.stop() == 0, daemon.said
+
+
+def test_a_build_that_burns_gets_no_other_teams_version_rejected(tmp_path: Path) -> None:
+    """The bot that is late beside it is checked again, once the build has ended."""
+    data, may = tmp_path / "data", tmp_path / "may"
+    burn = f"for each in $(seq 60); do setsid sh -c 'until test -e {may}; do :; done' & done; wait"
+    build = f'build = ["sh", "-c", """{burn}"""]'
+    one_variant = 'variants = ["underdog"]\ngames_at_once = 1'
+    with House.open(data) as house:
+        reds, blues = team(house), team(house, "Blues")
+        burner = house.submissions.keep("burns", reds, bot_folder(tmp_path / "b", build=build))
+        honest = bot_folder(tmp_path / "h", build=one_variant, before=THINKS)
+    with serving(data, *QUIET, "--jobs", str(max(1, own_cores() - 1))) as daemon:
+        wait_for(lambda: len(processes_of(daemon.process.pid, b"until test")) > 60, "the build")
+        with daemon.house() as house:
+            version = house.submissions.keep("thinks", blues, honest)
+        wait_for(
+            lambda: "it was late beside" in daemon.said or "judged bot" in daemon.said,
+            lambda: f"what comes of its check; {daemon.said}",
+        )
+        may.touch()
+        assert judged(daemon, version).state == "playing", daemon.said
+        assert judged(daemon, burner).state == "playing", daemon.said
         assert daemon.stop() == 0, daemon.said
 
 

@@ -32,11 +32,17 @@ from referee.workshop.check.talk import Talk, last_lines
 MOST_AT_ONCE = 64
 """As many games at once as a referee deals unless it is told otherwise."""
 HEAD_START_MS = 500
+BY_TIME = frozenset({Ending.NO_HELLO, Ending.TIMEOUT})
+"""Faults that a bot may owe to others that keep the machine busy."""
 NO_GAME = "no game was played to its end"
 
 
 class Failed(Exception):
     """A step that failed by something that is no fault in a game; the message says what."""
+
+
+class StillWaiting(Failed):
+    """A step that failed because something did not come in time; the message says what."""
 
 
 class NotTried(Exception):
@@ -70,6 +76,10 @@ class Bench:
         self.good: list[Cell] = []
         self.one_game_only: str | None = None
         """What went wrong in a process that had played, and not in a fresh one."""
+        self.one_game_late = False
+        """Whether that was its time."""
+        self.late_steps: set[str] = set()
+        """Steps that failed because something did not come in time."""
         self.sitting: Sitting | None = None
         """The process that the current step uses, or used last."""
         self.lesson: str | None = None
@@ -190,7 +200,8 @@ class Bench:
             return Step(name=name, result="skipped", detail=str(reason))
         except Failed as reason:
             self.drop()
-            return self.step(name, "failed", str(reason))
+            late = isinstance(reason, StillWaiting)
+            return self.step(name, "failed", str(reason), late=late)
         except BotFault as fault:
             return self.failed(name, fault)
 
@@ -200,14 +211,16 @@ class Bench:
         if fault.code is Ending.TIMEOUT and self.sitting is not None and not self.dumb:
             detail += self._flush_hint()
         self.drop()
-        return self.step(name, "failed", detail)
+        return self.step(name, "failed", detail, late=fault.code in BY_TIME)
 
-    def step(self, name: str, result: Result, detail: str) -> Step:
+    def step(self, name: str, result: Result, detail: str, *, late: bool = False) -> Step:
         """A step with what was sent and written in it, and what came too late for it."""
+        if late:
+            self.late_steps.add(name)
         evidence = self.evidence()
         if self._came_late:
-            late, self._came_late = self._came_late, []
-            evidence["stdout"] = evidence.get("stdout", []) + last_lines(b"\n".join(late))
+            lines, self._came_late = self._came_late, []
+            evidence["stdout"] = evidence.get("stdout", []) + last_lines(b"\n".join(lines))
         return Step(name=name, result=result, detail=detail, **evidence)
 
     def evidence(self) -> dict[str, list[str]]:

@@ -52,6 +52,7 @@ def time(bench: Bench) -> Step:
     slowest = sorted(found.late, key=lambda late: -late.spent_ns)[:SHOWN_LATE]
     where = "; ".join(f"{show_us(late.spent_ns // 1000)} in {late.where}" for late in slowest)
     detail = f"timeout: {amount(seen.late, 'answer')} too late ({where}); {told}"
+    bench.late_steps.add("time")
     return Step(name="time", result="failed", detail=detail)
 
 

@@ -16,12 +16,14 @@ from referee.rules.numbers import amount
 from referee.rules.registry import build_variant
 from referee.verdict import ENDS_PROCESS, BotFault, Ending
 from referee.workshop.check.bench import (
+    BY_TIME,
     NO_GAME,
     Bench,
     Cell,
     Failed,
     NotTried,
     Skipped,
+    StillWaiting,
     placed,
     tell,
 )
@@ -119,6 +121,7 @@ def _play_fairly(bench: Bench, cell: Cell, deal: Deal) -> Deal:
         bench.drop()
         bench.play(bench.shared(), again)
         bench.one_game_only = f"after {amount(before, 'game')} in one process: {tell(fault)}"
+        bench.one_game_late = fault.code in BY_TIME
         return again
 
 
@@ -191,7 +194,8 @@ def many_games(bench: Bench) -> str:
     if bench.one_game_only is not None:
         if LEFT not in bench.one_game_only:
             bench.lesson = LOOK_BACK
-        raise Failed(f"{bench.one_game_only}, but not in a fresh process")
+        kind = StillWaiting if bench.one_game_late else Failed
+        raise kind(f"{bench.one_game_only}, but not in a fresh process")
     return f"{amount(sitting.games, 'game')} in one process"
 
 

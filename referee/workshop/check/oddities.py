@@ -11,7 +11,7 @@ from referee.clock import show_ms
 from referee.protocol.codec import encode
 from referee.protocol.messages import Bye, Error, Ping, ToBot, Turn
 from referee.verdict import Ending
-from referee.workshop.check.bench import Bench, Cell, Failed, placed
+from referee.workshop.check.bench import Bench, Cell, Failed, StillWaiting, placed
 from referee.workshop.check.deal import Deal
 from referee.workshop.check.games import must_echo_ids, must_live_on
 from referee.workshop.check.manners import PLAIN, Manner, lines
@@ -126,7 +126,7 @@ def _leaves(bench: Bench, sitting: Sitting, after: str) -> str:
     began_ns, exit_ms = sitting.talk.clock_ns, bench.terms.exit_ms
     status = sitting.talk.exit_status(exit_ms)
     if status is None:
-        raise Failed(f"the bot still runs {show_ms(exit_ms)} after {after}")
+        raise StillWaiting(f"the bot still runs {show_ms(exit_ms)} after {after}")
     if status != 0:
         raise Failed(f"the bot {told_status(status)} after {after}, where status 0 is due")
     took = show_us((sitting.talk.clock_ns - began_ns) // 1000)

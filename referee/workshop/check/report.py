@@ -48,6 +48,8 @@ class Report(Struct, frozen=True, kw_only=True):
     passed: bool
     failed: list[str]
     """The names of the steps that failed."""
+    late: bool
+    """Whether all of them failed because something did not come in time."""
     variants: list[str]
     """Those that were played."""
     figures: Figures | None

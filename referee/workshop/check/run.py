@@ -18,7 +18,7 @@ from referee.bots.manifest import ZMQ, Bot
 from referee.rules.registry import BadVariant, all_variants, find_variant, is_path
 from referee.verdict import Ending
 from referee.workshop.check import conclusions, games, oddities
-from referee.workshop.check.bench import Bench
+from referee.workshop.check.bench import BY_TIME, Bench
 from referee.workshop.check.deal import AnyVariant
 from referee.workshop.check.making import Making, make
 from referee.workshop.check.manners import (
@@ -119,11 +119,13 @@ def check_bot(
         check = _Check(bench, variants, on_step, handed_in=handed_in)
         check.run(making)
         steps = check.steps
+        failed = [step.name for step in steps if step.result == "failed"]
         return Report(
             bot=bot.name,
             level=confinement.level,
             passed=all_passed(steps),
-            failed=[step.name for step in steps if step.result == "failed"],
+            failed=failed,
+            late=bool(failed) and bench.late_steps.issuperset(failed),
             variants=check.played,
             figures=conclusions.figures_of(bench),
             steps=steps,
@@ -235,6 +237,8 @@ class _Check:
             self._add(games.variant_step(played[-1]))
         self.played = [each.variant.name for each in played if each.seats]
         self._add(games.seats_step(played))
+        if all(fault.code in BY_TIME for each in played for fault in each.faults.values()):
+            self._bench.late_steps.add("both seats")
 
 
 def _find(name: str) -> AnyVariant | BadVariant:
