@@ -3,12 +3,13 @@
 One name, one live connection. A hello under a name that is here takes it over: where the older
 connection has ended, or is the same one, the guest goes on with its games; where it is alive, the
 newer wins and the older one's games are lost. What a stranger sends costs a counter, and from some
-point on his connection.
+point on his connection. An arrival costs whoever hears of it far more than the hall: it becomes a
+version, is committed and logged. So a name arrives twice within a second at most.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict, deque
 
 from msgspec import Struct
 
@@ -37,6 +38,10 @@ STRAYS = 100
 """So many messages of a connection that belong to no guest are answered by hanging up."""
 HELLO_AGAIN_NS = 1_000_000_000
 """A guest that says hello more often than this is at fault."""
+ARRIVALS = 2
+"""So often a name may arrive within `ARRIVALS_NS`: who is started anew once does not wait."""
+ARRIVALS_NS = 1_000_000_000
+TAKEN_OVER = "another connection said hello under this name"
 CLOSED = f"the bot {ZEROMQ.closed_output}"
 
 
@@ -47,6 +52,14 @@ class Stray(Struct):
     messages: int = 0
     seen_ns: int | None = None
     """When it was first looked at."""
+
+
+class Waiting(Struct, frozen=True):
+    """A good hello that came too soon after the last arrivals of its name."""
+
+    arrival: Arrival
+    session: Session
+    hello: HelloReceived
 
 
 class Reception:
@@ -62,6 +75,10 @@ class Reception:
         self._by_connection: dict[int, Guest] = {}
         self._strays: dict[int, Stray] = {}
         """Connections that have spoken and are no guest's."""
+        self._arrivals: defaultdict[str, deque[int]] = defaultdict(lambda: deque(maxlen=ARRIVALS))
+        """When each name has arrived last."""
+        self._waiting: dict[str, Waiting] = {}
+        """The last hello of each name that is to arrive later."""
         self.refused: Counter[str] = Counter()
         self.dropped: Counter[str] = Counter()
         self.told: list[Happening] = []
@@ -124,12 +141,37 @@ class Reception:
                 older.greet(session, arrival, at_ns)
                 self._came_back(older)
                 return
-            self.show_out(older, "another connection said hello under this name", Ending.CRASH)
+        if name in self._waiting or self._arrives_at(name) > at_ns:
+            self._keep_waiting(name, Waiting(arrival, session, hello))
+            return
+        if older is not None:
+            self.show_out(older, TAKEN_OVER, Ending.CRASH)
+        self._arrivals[name].append(at_ns)
         self.guests[name] = guest
         self._rebind(guest, arrival)
         guest.greet(session, arrival, at_ns)
         self._boards.mark(guest)
         self.told.append(Arrived(name, guest.hello, address))
+
+    def _arrives_at(self, name: str) -> int:
+        """From when on this name may arrive."""
+        last = self._arrivals[name]
+        return last[0] + ARRIVALS_NS if len(last) == ARRIVALS else 0
+
+    def _keep_waiting(self, name: str, newer: Waiting) -> None:
+        """The newer hello of a name wins here, too."""
+        older = self._waiting.get(name)
+        self._waiting[name] = newer
+        if older is not None and older.arrival.connection != newer.arrival.connection:
+            self._stray(older.arrival, TAKEN_OVER, "hello")
+
+    def _introduce_waiting(self, now_ns: int) -> None:
+        for name, waiting in list(self._waiting.items()):
+            if self._arrives_at(name) <= now_ns:
+                del self._waiting[name]
+                connection = self._router.connection(waiting.arrival.peer)
+                if connection is not None and connection.number == waiting.arrival.connection:
+                    self.introduce(waiting.arrival, waiting.session, waiting.hello, now_ns)
 
     def _read_hello(self, data: bytes) -> tuple[Session, HelloReceived | Misbehaved]:
         session = Session(self._terms.flood_bytes)
@@ -216,6 +258,7 @@ class Reception:
     def look_after(self, now_ns: int) -> None:
         """Who has been away for too long? Who is silent? Who is nobody? Now and then."""
         self._end_strays(now_ns)
+        self._introduce_waiting(now_ns)
         terms = self._terms
         away_ns, ping_ns = terms.away_ms * NS_PER_MS, int(terms.ping_s * 1e9)
         within = f"within {terms.away_ms} ms"

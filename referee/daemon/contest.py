@@ -15,6 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from referee.daemon.journal import stamp
+from referee.daemon.logs import trim_logs
 from referee.daemon.scoreboard import Scoreboard
 from referee.ladder.season import Player
 from referee.reports.standings import timings
@@ -64,7 +65,7 @@ class Contest:
         self.stopped = False
         """Whether it gives out no more."""
         self.board: Scoreboard
-        self._folder = folder
+        self.folder = folder
         self._now = now
         self._store = _open(folder, spec, players)
         try:
@@ -179,8 +180,9 @@ class Contest:
                 self._store.set_value("finished", stamp())
             self._store.commit()
             self.board.close()
+            trim_logs(self.folder)
             if finished:
-                write_tables(self._folder, self.board.draw(), timings(self._store))
+                write_tables(self.folder, self.board.draw(), timings(self._store))
         finally:
             self.board.close()
             self._store.close()

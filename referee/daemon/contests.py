@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from referee.daemon.contest import Contest, chosen, recalled
 from referee.daemon.journal import Journal
 from referee.daemon.live import Live
+from referee.daemon.logs import trim_logs
 from referee.daemon.roster import Roster
 from referee.ladder.season import Player
 from referee.mistake import Mistake
@@ -93,6 +94,11 @@ class Contests:
         contest, self._contest = self._contest, None
         if contest is not None:
             contest.close(finished=False)
+
+    def trim_logs(self) -> None:
+        """Keep what bots of the one that is played wrote to stderr within bounds."""
+        if self._contest is not None:
+            trim_logs(self._contest.folder)
 
     def draw(self, now: float) -> None:
         """The tables of what is played."""

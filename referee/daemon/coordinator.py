@@ -29,6 +29,7 @@ from referee.daemon.game_news import GameNews
 from referee.daemon.greeting import Say, greet, listens
 from referee.daemon.journal import Journal, stamp
 from referee.daemon.live import Live
+from referee.daemon.logs import trim_logs
 from referee.daemon.orders import GuestCame, GuestLeft
 from referee.daemon.pace import PACE, Pace, PaceTerms
 from referee.daemon.pages import Pages
@@ -195,8 +196,10 @@ class Coordinator:
         if self._is_due("count", COUNT_S):
             self._count()
         opened = self._seasons.open
-        if opened is not None and self._is_due("tidy", TIDY_S):
-            opened.trim_logs()
+        if self._is_due("tidy", TIDY_S):
+            if opened is not None:
+                trim_logs(opened.folder)
+            self._contests.trim_logs()
         self._dropping.look(opened, self._now())
         self._sweeping.look(confinement_of(self._spec), self._now())
         self._readiness.alive(self._now())

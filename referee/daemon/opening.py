@@ -42,8 +42,6 @@ MOST_DOUBLINGS = 6
 """A bot that does not start is left alone for a minute, then for two, at most for half an hour."""
 DISQUALIFIED = "disqualified"
 """The value of a season's store that says who was excluded, and why, as JSON."""
-LOG_BYTES = 200_000_000
-"""What all logs of a season may hold; the oldest go first."""
 
 
 class OpenSeason:
@@ -64,7 +62,7 @@ class OpenSeason:
         self._house = house
         self._failures: Counter[int] = Counter()
         self._dirty = False
-        folder = house.seasons.folder(row)
+        self.folder = folder = house.seasons.folder(row)
         self.store = _open(folder, row)
         try:
             spec = for_strangers(stored_spec(self.store))
@@ -170,19 +168,6 @@ class OpenSeason:
         finally:
             self.board.close()
             self.store.close()
-
-    def trim_logs(self) -> None:
-        """Keep what bots wrote to stderr within bounds."""
-        logs = self.manner.logs
-        if logs is None or not logs.is_dir():
-            return
-        found = [(path.stat(), path) for path in logs.rglob("*.txt")]
-        total = sum(status.st_size for status, _ in found)
-        for status, path in sorted(found, key=lambda each: each[0].st_mtime):
-            if total <= LOG_BYTES:
-                break
-            path.unlink(missing_ok=True)
-            total -= status.st_size
 
 
 def settled(spec: Spec) -> Spec:

@@ -160,6 +160,18 @@ def test_a_newer_hello_wins_over_a_live_connection() -> None:
         assert host.hall.guests["bad"].connection != 0
 
 
+def test_a_name_that_arrives_too_often_waits_for_its_turn() -> None:
+    with hosting() as host:
+        host.guests("b")
+        for version in "123":
+            newest = host.bot("a")
+            newest.hello(version=version)
+            host.until(lambda bot=newest: bot.heard)  # type: ignore[misc]
+            assert newest.heard[0]["type"] == "hello"
+        assert host.arrived() == ["b", "a", "a", "a"]
+        assert endings(host.play()) == ["rules", "rules"]
+
+
 def test_hello_again_on_the_same_connection_goes_on() -> None:
     with hosting() as host:
         a, _ = host.guests("a", "b", answer=silence)

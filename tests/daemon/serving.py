@@ -25,14 +25,16 @@ BOTS = ("--bots", "tcp://{here}:0")
 class Daemon:
     """`referee serve` on a data folder."""
 
-    def __init__(self, data: Path, *options: str) -> None:
+    def __init__(self, data: Path, *options: str, before: str = "") -> None:
+        """`before` is Python that it runs first, to make something smaller or quicker in it."""
         self.data = data
         here = own_address()
         self._log = data.with_name(f"{data.name}.log")
         self._log_from = self._log.stat().st_size if self._log.exists() else 0
         with self._log.open("ab") as log:
             self.process = Forked(
-                *(COMMAND, MAIN, "serve", "--data", data, "--jobs", "1", "--sandbox", "none"),
+                *(COMMAND, f"{before}\n{MAIN}", "serve", "--data", data, "--jobs", "1"),
+                *("--sandbox", "none"),
                 *(option.replace("{here}", here) for option in options),
                 stdout=log,
                 stderr=log,
@@ -76,9 +78,9 @@ class Daemon:
 
 
 @contextlib.contextmanager
-def serving(data: Path, *options: str) -> Iterator[Daemon]:
+def serving(data: Path, *options: str, before: str = "") -> Iterator[Daemon]:
     """A daemon that is gone afterwards, whatever happens."""
-    daemon = Daemon(data, *options)
+    daemon = Daemon(data, *options, before=before)
     try:
         yield daemon
     finally:

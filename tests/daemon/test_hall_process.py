@@ -7,6 +7,7 @@ import json
 import select
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -16,6 +17,7 @@ import msgspec
 import zmq
 
 from referee.arena.happenings import HallTerms
+from referee.arena.reception import ARRIVALS
 from referee.bots.manifest import Bot
 from referee.clock import read_clock
 from referee.daemon.child import Child
@@ -239,6 +241,46 @@ def test_whoever_takes_a_name_over_does_not_play_for_it() -> None:
                 coordinator.give(play(coordinator, 8))
                 coordinator.until(lambda: len(coordinator.all(Done)) == 2)
                 assert len(coordinator.records()) == 6
+
+
+def test_a_flood_of_hellos_under_one_name() -> None:
+    hellos = 100
+    with (
+        coordinating({**TOKENS, "c": "token of c"}) as coordinator,
+        bots(with_token(coordinator, "a"), with_token(coordinator, "b")),
+        zmq.Context() as context,
+        ExitStack() as connections,
+    ):
+        coordinator.until(lambda: coordinator.here() == ["a", "b"])
+        coordinator.give(play(coordinator, games=100_000))
+        coordinator.until(lambda: coordinator.played() > 0)
+
+        def hello(version: str) -> None:
+            dealer = connections.enter_context(context.socket(zmq.DEALER))
+            dealer.linger = 0
+            dealer.connect(coordinator.first(Opened).endpoint)
+            said = {"type": "hello", "token": "token of c", "version": version}
+            dealer.send(json.dumps(said).encode())
+
+        def arrived() -> list[GuestCame]:
+            return [came for came in coordinator.all(GuestCame) if came.name == "c"]
+
+        def heard() -> int:
+            dropped = [each.dropped.get("hello", 0) for each in coordinator.all(Counters)[-1:]]
+            return len(arrived()) + sum(dropped)
+
+        began = time.monotonic()
+        for number in range(hellos):
+            hello("ab"[number % 2])
+        # The last one of them may still wait for its turn.
+        coordinator.until(lambda: heard() >= hellos - 1)
+        hello("newest")
+        coordinator.until(lambda: arrived()[-1].hello.version == "newest")
+        seconds = time.monotonic() - began
+        assert len(arrived()) <= ARRIVALS * (seconds + 1) < hellos
+        played = coordinator.played()
+        coordinator.until(lambda: coordinator.played() > played)
+        assert {left.name for left in coordinator.all(GuestLeft)} == {"c"}
 
 
 def test_closing_says_bye_and_ends() -> None:

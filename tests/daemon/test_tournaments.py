@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import msgspec
+import pytest
 
 from referee.record import Record
 from referee.reports.standings import read_standings
@@ -73,6 +75,34 @@ def test_a_tournament_goes_on_after_a_kill(tmp_path: Path) -> None:
         assert over(daemon, row).state == "finished", daemon.said
         assert daemon.stop() == 0
     assert read_standings(folder).played == 6000
+
+
+FEW_LOGS = "from referee.daemon import coordinator, logs; logs.LOG_BYTES = 1_000_000"
+
+
+@pytest.mark.parametrize("often", [True, False])
+def test_the_oldest_logs_of_a_tournament_make_room(tmp_path: Path, often: bool) -> None:
+    """While it is played, and when it has ended before anybody looked."""
+    spec = Spec(name="cup", variants=("deck",), bots=("random", "lowest"), games=1_000_000)
+    before = f"{FEW_LOGS}; coordinator.TIDY_S = 0.1" if often else FEW_LOGS
+    with serving(tmp_path / "data", *PLAIN, before=before) as daemon:
+        daemon.wait_for_games()
+        row = asked(daemon, spec)
+        wait_for(lambda: "state=playing" in daemon.said, f"its games; {daemon.said}")
+        folders = [daemon.data / "tournaments" / str(row.id), *([daemon.season] if often else [])]
+        logs = [folder / "logs" / "duel" / "a - b" for folder in folders]
+        for folder in logs:
+            folder.mkdir(parents=True)
+            (folder / "b.stderr.txt").write_text("new")
+            (folder / "a.stderr.txt").write_bytes(bytes(1_000_000))
+            os.utime(folder / "a.stderr.txt", (0, 0))
+        if not often:
+            with daemon.house() as house:
+                house.tournaments.cancel(row.id, by="a test")
+        old, new = ([folder / f"{name}.stderr.txt" for folder in logs] for name in "ab")
+        wait_for(lambda: not any(log.exists() for log in old), "room")
+        assert all(log.exists() for log in new)
+        assert daemon.stop() == 0, daemon.said
 
 
 FAILING = """

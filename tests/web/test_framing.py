@@ -46,6 +46,15 @@ def test_chunks_that_are_none_fill_no_log(own: Contest) -> None:
                 assert len(answers) <= 1, (chunks, answers)
 
 
+def test_chunks_that_are_none_after_the_answer_has_begun(own: Contest) -> None:
+    head = b"POST /healthz HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+    with serving(own.data) as web, connected(web) as connection:
+        connection.sendall(head)
+        assert connection.recv(65_536).startswith(b"HTTP/1.1 405")
+        connection.sendall(b"-1\r\n{}\r\n" + SMUGGLED)
+        assert b"HTTP/1.1" not in ends(connection)
+
+
 def test_plain_requests_are_answered_one_after_the_other(shared: Served) -> None:
     chunked = b"POST /healthz HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n" + CHUNKED
     last = SMUGGLED.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
