@@ -70,6 +70,8 @@ class Bench:
         self.good: list[Cell] = []
         self.one_game_only: str | None = None
         """What went wrong in a process that had played, and not in a fresh one."""
+        self.plays_at_once = False
+        """Whether the bot has played several games at once, and well."""
         self.sitting: Sitting | None = None
         """The process that the current step uses, or used last."""
         self.lesson: str | None = None
