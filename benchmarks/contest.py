@@ -8,8 +8,8 @@
 (b) A round-robin of 40 C bots, 10 games a pairing, in seconds; beside it as many games between two
     bots, and as many starts of the bare program as the contest has pairings, times two.
     Aim for bots that are started for every pairing: at most 12 s at level none and 20 at standard.
-    Aim for stateless bots, whose processes are kept: without one start for each bot and worker, at
-    most 2 times what the two bots take.
+    Aim for stateless bots, whose processes are kept: without one start for each bot and worker, 1.5
+    times what the two bots take, and at most 2 times.
 (c) The same with 10 Java bots at the strictest level of (b), where there is a Java.
 """
 
@@ -164,9 +164,8 @@ def main() -> None:
                 # On each worker; the workers start them side by side.
                 starts_s = arguments.bots * (result[f"start_{level}_ms"] + alone) / 1000
                 ratio = result[f"ratio_{kind}"] = round((contest - starts_s) / beside, 2)
-                print(
-                    f"{told}, {ratio:.1f} × without {starts_s:.1f} s of starts   aim 2", flush=True
-                )
+                told = f"{told}, {ratio:.1f} × without {starts_s:.1f} s of starts"
+                print(f"{told}   at most 2, aim 1.5", flush=True)
             else:
                 print(f"{told}   aim {AIMS_S[level]} s", flush=True)
     if shutil.which("javac") is not None:

@@ -4,8 +4,9 @@
 
 (a) 8 C bots, 64 games at once, many games a pairing, one worker, with store, live view on a
     terminal and tables: time per game, starts of bots left out, as a ratio to the arena alone on
-    the same games. Beside it the ratio of the CPU time of all processes, less that of the same with
-    hardly any games: other work on the machine changes it less.
+    the same games. Beside it the ratio of the CPU time of the referee's processes, less that of the
+    same with hardly any games: other work on the machine changes it less. Bots and their keepers
+    are left out, which nobody waits for; they do the same in both.
 (b) Bots that burn 2 ms of CPU a move: games per second with two workers, as a ratio to one.
 (c) Standings and report of 100,000 games, in seconds.
 
@@ -49,11 +50,11 @@ class Cost(NamedTuple):
 
     wall_us: float
     cpu_us: float
-    """Of all processes."""
+    """Of the referee's processes, without bots and keepers."""
 
 
 def spent_cpu_s() -> float:
-    """CPU time of this process and of all that it started, as far as they have ended."""
+    """CPU time of this process and of those that it or they have waited for: no bot, no keeper."""
     each = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(usage.ru_utime + usage.ru_stime for usage in each)
 
@@ -66,7 +67,7 @@ def arena_cost(games: int) -> Cost:
 
 
 def arena_s(games: int) -> tuple[float, float]:
-    """The time without that of the first game, in which the bots start, and all CPU time."""
+    """The time without that of the first game, in which the bots start, and the CPU time."""
     command = (str(BIN / "bot"),)
     bots = (Bot(name="c1", command=command), Bot(name="c2", command=command))
     setting = Setting(

@@ -2,8 +2,10 @@
 
     python -m tests.costs [FOLDER OR FILE...]
 
-The time is that of all processes that a run has started, those included that outlived whoever
-started them: this process becomes their parent, and hears what they used when they end.
+The time is that of the whole machine, as the kernel counts it, so nothing else may run beside it.
+What processes say of their children would leave out bots and keepers: the process that forks
+keepers waits for none of them. A run is over once its last process has ended, those included that
+outlived whoever started them: this process becomes their parent.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from typing import NamedTuple
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.contest import busy_s
 from referee.bots.keeping.starting import PR_SET_CHILD_SUBREAPER, prctl
 from tests.repeat import COUNTED, ROOT
 
@@ -35,18 +38,12 @@ class Cost(NamedTuple):
 def cost(name: str, paths: Sequence[str]) -> Cost:
     """Of a run of these tests, once all of its processes have ended."""
     command = [sys.executable, "-m", "pytest", "-q", "-n", str(WORKERS), "--dist", "loadfile"]
-    before, began = _used_s(), time.monotonic()
+    before, began = busy_s(), time.monotonic()
     done = subprocess.run([*command, *paths], cwd=ROOT, capture_output=True, text=True, check=False)
     took_s = time.monotonic() - began
     _reap()
     counted = COUNTED.findall(done.stdout)
-    return Cost(name, done.returncode, _used_s() - before, took_s, counted[-1] if counted else "")
-
-
-def _used_s() -> float:
-    """By all processes that have ended, of which this one is told."""
-    used = os.times()
-    return used.children_user + used.children_system
+    return Cost(name, done.returncode, busy_s() - before, took_s, counted[-1] if counted else "")
 
 
 def _reap() -> None:

@@ -197,6 +197,7 @@ def _open(folder: Path, spec: Spec, players: Mapping[str, Player]) -> Store:
     }
     spec = with_teams(spec, players)
     check_players(spec, playing)
+    _check_restart(spec, [players[who] for names in playing.values() for who in names])
     values = {
         "name": spec.name,
         "spec": msgspec.json.encode(spec).decode(),
@@ -208,6 +209,17 @@ def _open(folder: Path, spec: Spec, players: Mapping[str, Player]) -> Store:
         "started": stamp(),
     }
     return Store.create(folder, values, [_row(who, player) for who, player in players.items()])
+
+
+def _check_restart(spec: Spec, players: Sequence[Player]) -> None:
+    """Whether these players are started as often as the spec says. Raises BadSpec."""
+    connected = [player.name for player in players if player.connected]
+    if spec.restart == "game" and connected:
+        raise BadSpec(
+            f'restart = "game" starts every bot for every game, but {connected[0]} connects and is '
+            "started by its author; leave restart out, or name only bots that were handed in",
+            ("restart",),
+        )
 
 
 def with_teams(spec: Spec, players: Mapping[str, Player]) -> Spec:

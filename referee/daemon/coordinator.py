@@ -370,6 +370,7 @@ class Coordinator:
                 break
             self._wait()
             self._dispatcher.hear(self._crew, 0)
+            self._dispatcher.commit_in_time()
             if reception is not None:
                 reception.look(self._now())
 

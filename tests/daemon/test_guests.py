@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from referee.bots.confinement.levels import Level
 from referee.bots.confinement.probe import holds
@@ -19,9 +20,11 @@ from referee.record import Record
 from referee.store.connect import FILE
 from referee.store.database import Store
 from referee.store.house import House
+from referee.store.house.rows import TournamentRow
 from referee.tournament.spec import Spec
 from tests.arena.playing import ROOT
 from tests.daemon.serving import BOTS, HALL_ENDED, Daemon, nothing_left, processes_of, serving
+from tests.facts import Naming
 from tests.forking import COMMAND, MAIN, Forked
 from tests.waiting import PATIENCE_S, wait_for
 
@@ -192,6 +195,31 @@ def test_a_tournament_waits_for_whoever_connects(tmp_path: Path) -> None:
                         return house.tournaments.get(row.id).state == "finished"
 
                 wait_for(over, f"the end of the tournament; {daemon.said}")
+        assert daemon.stop() == 0
+
+
+def test_a_bot_that_connects_cannot_be_started_for_every_game(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    alpha, _ = two_tokens(data)
+    whole = Spec(name="cup", variants=("underdog",), games=6, restart="game")
+    specs = [replace(whole, bots=names) for names in (("alpha", "random"), ("lowest", "random"))]
+    with serving(data, *HALL, "--samples") as daemon:
+        to = endpoint(daemon)
+        with connected("random", to, "--name", "alpha", "--token", alpha):
+            wait_for(lambda: "connected bot=" in daemon.said, f"alpha; {daemon.said}")
+            with daemon.house() as house:
+                texts = [msgspec.json.encode(spec).decode() for spec in specs]
+                mixed, ours = [house.tournaments.ask(text, by="a test").id for text in texts]
+
+                def ended(number: int) -> TournamentRow | None:
+                    row = house.tournaments.get(number)
+                    return row if row.state in ("finished", "failed") else None
+
+                refused = wait_for(lambda: ended(mixed), f"its end; {daemon.said}")
+                assert refused.state == "failed"
+                assert refused.told == Naming('restart = "game"', "alpha")
+                played = wait_for(lambda: ended(ours), f"its end; {daemon.said}")
+                assert played.state == "finished"
         assert daemon.stop() == 0
 
 

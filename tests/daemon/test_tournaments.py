@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from referee.record import Record
 from referee.reports.standings import read_standings
@@ -103,6 +104,31 @@ def test_the_oldest_logs_of_a_tournament_make_room(tmp_path: Path, often: bool) 
         wait_for(lambda: not any(log.exists() for log in old), "room")
         assert all(log.exists() for log in new)
         assert daemon.stop() == 0, daemon.said
+
+
+def test_games_are_committed_while_the_daemon_ends(tmp_path: Path) -> None:
+    """As long as a chunk may be played then, a kill loses no more than a second of it."""
+    cup = Spec(name="cup", variants=("underdog",), bots=("random", "lowest"), games=1_000_000)
+    spec = replace(cup, restart="pairing", block=cup.games, at_once=1)
+    folder = tmp_path / "data" / "tournaments" / "1"
+    seen: set[int] = set()
+
+    def commits() -> int:
+        if (folder / FILE).exists():
+            with Store.read(folder) as store:
+                seen.add(sum(store.counts().values()))
+        return len(seen)
+
+    with serving(tmp_path / "data", *PLAIN) as daemon:
+        daemon.wait_for_games()
+        asked(daemon, spec)
+        wait_for(lambda: commits() > 1, f"the first games; {daemon.said}")
+        daemon.process.terminate()
+        wait_for(lambda: "the daemon ends" in daemon.said, "its end to begin")
+        seen.clear()
+        # What was there before, and what is committed at the very end.
+        wait_for(lambda: commits() > 2, f"commits; {daemon.said}")
+        assert daemon.process.poll() is None
 
 
 FAILING = """

@@ -14,7 +14,10 @@ from msgspec.structs import replace
 from referee.bots.confinement.levels import Level
 from referee.bots.manifest import find_bot
 from referee.store.database import Store
+from referee.tournament import workers
+from referee.tournament.begin import play_tournament
 from referee.tournament.chunk import Contestant
+from referee.tournament.spec import Spec
 from referee.tournament.workers import Workers
 from tests.cli.running import referee
 from tests.confinement.offered import LEVELS as OFFERED
@@ -95,6 +98,20 @@ def test_a_stateless_bot_is_started_once(tmp_path: Path, level: str) -> None:
         (played,) = logs.games[name].values()
         assert len(played) == 4 * 3
         assert pid in logs.left
+
+
+def test_bots_that_are_kept_play_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker that keeps two processes says which, and each pairing has one of these two."""
+    small = "import referee.arena.process_cache as c; c.MOST, c.PONG_MS = 2, 60_000"
+    program = workers.PROGRAM.replace("main(workers)", f"{small}\nmain(workers)")
+    monkeypatch.setattr(workers, "PROGRAM", program)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))  # as in `play`
+    named = tuple(bots(tmp_path, stateless=True)[1::2])
+    spec = Spec(name="t", variants=("underdog",), bots=named, games=4, jobs=1, sandbox="none")
+    play_tournament(replace(spec, time="60s"), tmp_path / "t")
+    starts = Logs(tmp_path / "t").starts
+    # The roll call starts each of them. The last two of it play at once.
+    assert sum(map(len, starts.values())) == len(NAMES) + PAIRINGS - 1
 
 
 @pytest.mark.parametrize(

@@ -80,6 +80,8 @@ class Bench:
         """Whether that was its time."""
         self.late_steps: set[str] = set()
         """Steps that failed because something did not come in time."""
+        self.plays_at_once = False
+        """Whether the bot has played several games at once, and well."""
         self.sitting: Sitting | None = None
         """The process that the current step uses, or used last."""
         self.lesson: str | None = None

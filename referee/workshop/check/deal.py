@@ -66,6 +66,8 @@ class Deal:
         """Turns that the bot was asked to play."""
         self.moves: list[object] = []
         """What the bot has played; None where it resigned."""
+        self.ids: list[int] = []
+        """Those of its turns."""
         self.called_off = False
         self._clock = clock
         self._rival = rival
@@ -119,6 +121,7 @@ class Deal:
         if request is None:
             return None
         view, events, legal = request
+        self.ids.append(turn_id)
         return Turn(self.name, turn_id, view, events, legal, self._clock.move_ms)
 
     def answer(self, answer: Answer) -> None:

@@ -210,15 +210,16 @@ def games_at_once(bench: Bench) -> str:
     cells = bench.good
     deals = [bench.deal(cells[number % len(cells)]) for number in range(count + LATECOMERS)]
     sitting = bench.fresh()
-    turns, largest = _play_together(bench, sitting, deals, count)
+    turns, largest = play_together(bench, sitting, deals, count)
+    bench.plays_at_once = True
     how = "with a legal move"
     if any(deal.resigned for deal in deals):
         how += " or by resigning"
     return f"{largest} games side by side, {turns} turns, each answered {how}"
 
 
-def _play_together(
-    bench: Bench, sitting: Sitting, deals: list[Deal], at_once: int
+def play_together(
+    bench: Bench, sitting: Sitting, deals: Sequence[Deal], at_once: int
 ) -> tuple[int, int]:
     """How many turns were played, and the most games that were open at the same time.
 

@@ -8,7 +8,7 @@ with an id that was never given counts for the one turn that is open.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from msgspec import Struct, field
 
@@ -103,6 +103,8 @@ class Sitting:
         self._terms = terms
         self._findings = findings
         self._last_id = FIRST_ID - ID_STEP
+        self._planned: Iterator[int] = iter(())
+        """Ids that come next."""
         self._given: set[int] = set()
         self._open: set[int] = set()
         self._withdrawn: set[int] = set()
@@ -115,13 +117,17 @@ class Sitting:
 
     def next_id(self) -> int:
         """A fresh turn id."""
-        self._last_id += ID_STEP
+        self._last_id = max(self._last_id + ID_STEP, next(self._planned, 0))
         self._given.add(self._last_id)
         return self._last_id
 
     def skip_ids(self, below: int) -> None:
         """Give no id below this one any more."""
         self._last_id = max(self._last_id, below - ID_STEP)
+
+    def plan_ids(self, ids: Sequence[int]) -> None:
+        """Give these next, which rise and are above those that were given."""
+        self._planned = iter(ids)
 
     def withdraw(self, turn_id: int) -> None:
         """Whether or not the bot answers this turn, nobody minds."""

@@ -12,6 +12,10 @@ each follows a game of its own, with the same variant and seat. The game between
 how many games there were before, by one more each time: a count of games differs by even and odd
 numbers. Each process with a past meets one rival in all its other games, so each of the compared
 games follows a game against each of them.
+
+A bot that plays several games at once plays the compared games side by side as well. The ids of
+turns rise on a connection, so they are others then. Where a game comes out in another way, it is
+played alone with the ids that it had beside the others, and only the other games can be the reason.
 """
 
 from __future__ import annotations
@@ -27,7 +31,7 @@ from referee.clock import NS_PER_MS
 from referee.rules.numbers import amount
 from referee.workshop.check.bench import Bench, Cell, Failed, Skipped
 from referee.workshop.check.deal import OPPONENT, RANDOM, Deal, Rival
-from referee.workshop.check.games import must_live_on
+from referee.workshop.check.games import must_live_on, play_together
 from referee.workshop.check.sitting import Sitting
 
 COMPARED = 10
@@ -48,6 +52,10 @@ UNCLEAR = (
     "but two processes with the same past do not agree either, so what it keeps cannot be seen; "
     "likely causes: luck that is not drawn from bot_seed, thinking that ends by the clock, a file "
     "that outlives the process"
+)
+KEEP_APART = (
+    "it seems to mix up games that it plays at the same time: keep what belongs to a game by the "
+    "game's name, its random generator too, or take one game at a time"
 )
 
 
@@ -92,10 +100,14 @@ def stateless(bench: Bench) -> str:
         seen = _difference(bench, past, games)
         if seen is not None:
             raise _verdict(bench, past, games, seen)
-    return (
+    told = (
         f"{amount(len(fresh), 'game')} came out the same in a fresh process and in "
         f"{len(RIVALS)} that had played others before"
     )
+    if not bench.plays_at_once or len(games) == 1:
+        return told
+    _compare_together(bench, games)
+    return f"{told}, and side by side"
 
 
 def _verdict(
@@ -148,14 +160,55 @@ def _difference(
         bench.play(sitting, deal, enough=partial(_departs, deal, known))
         if _departs(deal, known):
             turn = len(deal.moves)
-            where = f"{deal.variant.name}, seat {deal.seat}, game {deal.name}, turn {turn}"
-            return Difference(where, known.moves[turn - 1], deal.moves[-1])
+            return Difference(_where(deal, turn), known.moves[turn - 1], deal.moves[-1])
     return None
+
+
+def _compare_together(bench: Bench, games: Sequence[tuple[Planned, Deal]]) -> None:
+    """Whether games come out the same beside each other. Raises Failed, Skipped, BotFault."""
+    together = _play_together(bench, games)
+    changed = [place for place, (_, known) in enumerate(games) if _departs(together[place], known)]
+    if not changed:
+        return
+    game, beside = games[changed[0]][0], together[changed[0]]
+    alone, once_more = (_play_alone(bench, game, beside.ids) for _ in range(2))
+    if not _departs(beside, alone):
+        return  # The bot goes by the ids, as it may.
+    again = _play_together(bench, games)[changed[0]]
+    pairs = enumerate(zip(alone.moves, beside.moves, strict=False))
+    place, moves = next((place, moves) for place, moves in pairs if moves[0] != moves[1])
+    told = (
+        f"{_where(beside, place + 1)}: it played {_show(moves[0])} where this game was alone and "
+        f"{_show(moves[1])} where {amount(len(games) - 1, 'other game')} went on beside it"
+    )
+    if _departs(alone, once_more) or _departs(beside, again):
+        raise Skipped(f"{told}, {UNCLEAR}")
+    bench.lesson = KEEP_APART
+    raise Failed(f"{told}, twice each, though it was sent the same")
+
+
+def _play_together(bench: Bench, games: Sequence[tuple[Planned, Deal]]) -> list[Deal]:
+    """In a fresh process."""
+    deals = [bench.deal(game.cell, game.number, game.rival) for game, _ in games]
+    play_together(bench, bench.fresh(), deals, min(bench.at_once, len(deals)))
+    return deals
+
+
+def _play_alone(bench: Bench, game: Planned, ids: Sequence[int]) -> Deal:
+    """In a fresh process, with these ids of its turns."""
+    sitting, deal = bench.fresh(), bench.deal(game.cell, game.number, game.rival)
+    sitting.plan_ids(ids)
+    bench.play(sitting, deal)
+    return deal
 
 
 def _departs(deal: Deal, known: Deal) -> bool:
     """Whether a move is another one; of a game that was broken off no more can be told."""
     return any(one != other for one, other in zip(deal.moves, known.moves, strict=False))
+
+
+def _where(deal: Deal, turn: int) -> str:
+    return f"{deal.variant.name}, seat {deal.seat}, game {deal.name}, turn {turn}"
 
 
 def _show(move: object) -> str:

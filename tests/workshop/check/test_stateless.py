@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from referee.bots.manifest import Bot, find_bot
 from referee.workshop.check.report import Report, Step
-from referee.workshop.check.stateless import NO_CLAIM, UNCLEAR
+from referee.workshop.check.stateless import KEEP_APART, NO_CLAIM, UNCLEAR
 from tests.workshop.check.checking import broken, check, step
 
 SEEN = re.compile(
@@ -24,7 +24,13 @@ def judged(bot: Bot, variant: str = "underdog") -> tuple[Report, Step]:
     return report, step(report, "stateless")
 
 
-@pytest.mark.parametrize("name", ["Drawing", "EveryWord"])
+BESIDE = re.compile(
+    r"underdog, seat \d, game \d+, turn \d+: "
+    r"it played (.+) where this game was alone and (.+) where 9 other games went on beside it, (.*)"
+)
+
+
+@pytest.mark.parametrize("name", ["Drawing", "EveryWord", "OneAtATime"])
 def test_what_depends_on_the_game_alone(name: str) -> None:
     report, found = judged(broken("memory", name))
     assert report.passed
@@ -72,6 +78,22 @@ def test_what_differs_anyway_is_no_memory(name: str) -> None:
     assert found.result == "skipped"
     assert SEEN.fullmatch(found.detail)
     assert found.detail.endswith(UNCLEAR)
+
+
+def test_games_at_the_same_time_are_kept_apart() -> None:
+    report, found = judged(broken("memory", "Reseeded"))
+    assert report.failed == ["stateless"]
+    seen = BESIDE.fullmatch(found.detail)
+    assert seen is not None, found.detail
+    assert seen[1] != seen[2]
+    assert found.detail.endswith(KEEP_APART)
+
+
+def test_luck_that_is_never_the_same_mixes_up_no_games() -> None:
+    report, found = judged(broken("memory", "ReseededUnclearly"))
+    assert report.passed, report.failed
+    assert found.result == "skipped"
+    assert BESIDE.fullmatch(found.detail)
 
 
 def test_the_manifest_counts() -> None:

@@ -17,23 +17,48 @@ from tests.workshop.check.bots.base import Base, Message
 class Drawing(Base):
     """Draws its moves from one generator for each game, made from bot_seed."""
 
-    luck: random.Random
+    def __init__(self) -> None:
+        super().__init__()
+        self.luck: dict[str, random.Random] = {}
 
     def start(self, message: Message) -> None:
         super().start(message)
-        self.luck = random.Random(message["bot_seed"])
+        self.luck[message["game"]] = random.Random(message["bot_seed"])
+
+    def choose(self, message: Message) -> Any:
+        return self.luck[message["game"]].choice(message["legal"])
+
+
+class OneGenerator(Base):
+    """Draws from one generator for all games; it begins in the same way in every process."""
+
+    luck = random.Random(1)
 
     def choose(self, message: Message) -> Any:
         return self.luck.choice(message["legal"])
 
 
-class OneGenerator(Drawing):
-    """Draws from one generator for all games; it begins in the same way in every process."""
+class Reseeded(OneGenerator):
+    """Draws from one generator for all games, and each start gives it the seed of its game."""
 
-    luck = random.Random(1)
+    games_at_once = 64
 
     def start(self, message: Message) -> None:
-        Base.start(self, message)
+        super().start(message)
+        self.luck.seed(message["bot_seed"])
+
+
+class OneAtATime(Reseeded):
+    """The same, but no game begins before the one before is over."""
+
+    games_at_once = 1
+
+
+class ReseededUnclearly(Reseeded):
+    """The same, but its luck is another one as soon as a second game goes on."""
+
+    def choose(self, message: Message) -> Any:
+        return (self.luck if len(self.games) == 1 else random).choice(message["legal"])
 
 
 class System(OneGenerator):
@@ -55,14 +80,17 @@ class EveryWord(Base):
 
     def __init__(self) -> None:
         super().__init__()
-        self.told = 0
+        self.told: dict[str, int] = {}
 
     def line(self, line: str) -> bool | None:
-        self.told = zlib.crc32(line.encode(), 0 if '"type":"start"' in line else self.told)
+        message = self.read(line) if line.strip() else {}
+        if "game" in message:
+            before = 0 if message["type"] == "start" else self.told.get(message["game"], 0)
+            self.told[message["game"]] = zlib.crc32(line.encode(), before)
         return super().line(line)
 
     def choose(self, message: Message) -> Any:
-        return message["legal"][self.told % len(message["legal"])]
+        return message["legal"][self.told[message["game"]] % len(message["legal"])]
 
 
 class Learner(Base):
