@@ -19,6 +19,7 @@ from referee.store.database import Store
 from referee.tournament import workers
 from referee.tournament.begin import play_tournament
 from referee.tournament.chunk import Contestant
+from referee.tournament.run import manner_of
 from referee.tournament.spec import Spec
 from referee.tournament.workers import Workers
 from tests.cli.running import referee
@@ -353,6 +354,27 @@ def test_no_process_plays_both_games_of_a_pair_with_hidden_chance(tmp_path: Path
     for name in ("ann", "bob"):
         played = sorted(logs.games[name].values())
         assert played == [[f"{at}-{n}", f"{at}-{n + 2}"] for at in (3, 4) for n in (1, 2)]
+
+
+@pytest.mark.parametrize("stateless", [False, True])
+def test_no_process_carries_what_it_learned_to_another_tournament(
+    tmp_path: Path, stateless: bool
+) -> None:
+    """A worker of a daemon plays one after the other, of whatever names."""
+    bots(tmp_path, stateless=stateless)
+    ann, bob = (Contestant(n, find_bot(str(tmp_path / NAMES[n]))) for n in (0, 1))
+    spec = Spec(name="cup", variants=("underdog",), restart="never", sandbox="none", freeze=False)
+    crew = Workers(1)
+    worker = crew.idle()[0]
+    try:
+        for pairing, number in ((1, "first"), (2, "first"), (1, "second")):
+            manner = manner_of(spec, tmp_path / number)
+            worker.give(chunk(4, pairing=pairing, first=ann, second=bob, manner=manner))
+            reports(crew)
+    finally:
+        crew.close()
+    found = [Logs(tmp_path / number, is_by_pairing=False).starts for number in ("first", "second")]
+    assert [len(starts["ann"]) for starts in found] == [1, 0 if stateless else 1]
 
 
 def test_strangers_play_no_hidden_chance_twice(tmp_path: Path) -> None:
