@@ -60,6 +60,8 @@ class Upkeep(Struct, frozen=True, kw_only=True):
     """Whether a log that is there is added to; else it begins anew."""
     restart: Restart | None = None
     """When bots are started anew; None is by what each says of itself."""
+    contest: str = ""
+    """What a process has to be started in that is kept and not stateless."""
     cache: ProcessCache | None = None
     """Where processes are that may be taken up, and go when their pairing ends."""
     terms: object = None
@@ -248,7 +250,7 @@ class Player:
         self.starts += 1
         self._make_room_for_log()
         if upkeep.cache is not None:
-            kept = upkeep.cache.take(bot, upkeep.confinement, upkeep.restart)
+            kept = upkeep.cache.take(bot, upkeep.confinement, upkeep.restart, upkeep.contest)
             if kept is not None:
                 return self._take_up(kept)
         self.fresh, self.blamed, self.pace = True, False, Pace()
@@ -369,11 +371,13 @@ class Player:
             cache.refuse(self.bot)
         if said is not Farewell.PONG:
             return False
+        is_for_all = is_stateless(self.bot, self.hello)
         return cache.put(
             KeptProcess(
                 bot=self.bot,
                 confinement=self._upkeep.confinement,
                 restart=self._upkeep.restart,
+                contest=None if is_for_all else self._upkeep.contest,
                 process=process,
                 link=link,
                 session=self.session,

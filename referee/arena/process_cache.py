@@ -48,6 +48,8 @@ class KeptProcess(Struct, kw_only=True, eq=False):
     confinement: Confinement
     restart: str | None
     """The rule by which it outlives its pairing."""
+    contest: str | None
+    """The one in which it may play, since it may have learned from it; None is any."""
     process: BotProcess
     link: PipeLink
     session: Session
@@ -138,7 +140,9 @@ class ProcessCache:
         """Never keep a process of this bot."""
         self._refused.add((bot.name, bot.hash))
 
-    def take(self, bot: Bot, confinement: Confinement, restart: str | None) -> KeptProcess | None:
+    def take(
+        self, bot: Bot, confinement: Confinement, restart: str | None, contest: str
+    ) -> KeptProcess | None:
         """The process of this bot, still stopped; None where there is none that will do."""
         kept = self._kept.pop((bot.name, bot.hash), None)
         if kept is None:
@@ -147,7 +151,8 @@ class ProcessCache:
             _see_off([kept])
             return None
         was = (kept.bot, kept.confinement, kept.restart, kept.cores)
-        if was == (bot, confinement, restart, allowed_cores()) and kept.is_silent():
+        will_do = was == (bot, confinement, restart, allowed_cores())
+        if will_do and kept.contest in (None, contest) and kept.is_silent():
             return kept
         kept.process.close()
         return None

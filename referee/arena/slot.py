@@ -67,6 +67,8 @@ class House(Struct, frozen=True, kw_only=True):
     """Where this process and the bots run, if they are bound to a core."""
     confinement: Confinement = UNCONFINED
     restart: Restart | None = None
+    contest: str = ""
+    """A bot that is kept and not stateless carries nothing to another one."""
     cache: ProcessCache | None = None
     stall_counts: tuple[StallCount, StallCount] | None = None
     """Of these two bots so far, to be added to."""
@@ -92,6 +94,7 @@ class Slot:
             keeper_cores=core.before if core is not None else None,
             variant=setting.variant.name,
             restart=house.restart,
+            contest=house.contest,
             cache=house.cache,
             terms=(setting.variant, setting.clock),
         )

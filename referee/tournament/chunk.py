@@ -34,6 +34,8 @@ class Manner(Struct, frozen=True, kw_only=True):
     """How all games of a tournament are played."""
 
     tournament: str
+    contest: str = ""
+    """Which of all tournaments of this name it is: the folder where its games are kept."""
     clock: Clock
     startup_ms: int
     warm_up_ms: int

@@ -309,6 +309,7 @@ def manner_of(spec: Spec, folder: Path, *, told: bool = False) -> Manner:
     """How the games of a tournament are played; `told` where somebody may watch."""
     return Manner(
         tournament=spec.name,
+        contest=str(folder.resolve()),
         clock=spec.clock(),
         startup_ms=read_duration_ms(spec.startup),
         warm_up_ms=read_duration_ms(spec.warm_up),

@@ -211,6 +211,7 @@ def play(
         confinement=manner.confinement,
         core=core,
         restart=manner.restart,
+        contest=manner.contest,
         # No process plays both games of a pair whose chance is hidden, whatever it says of itself.
         cache=None if variant.hidden_chance and not chunk.own_chance else cache,
         stall_counts=stall_counts,
@@ -306,6 +307,7 @@ def call(order: Call, cache: ProcessCache, core: PinnedCore | None) -> Called:
         keep_log=True,
         keeper_cores=core.before if core is not None else None,
         restart=manner.restart,
+        contest=manner.contest,
         cache=cache,
     )
     cache.number(contestant.bot, contestant.id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 from collections import defaultdict
@@ -17,12 +18,15 @@ from referee.store.database import Store
 from referee.tournament import workers
 from referee.tournament.begin import play_tournament
 from referee.tournament.chunk import Contestant
+from referee.tournament.run import manner_of
 from referee.tournament.spec import Spec
 from referee.tournament.workers import Workers
 from tests.cli.running import referee
 from tests.confinement.offered import LEVELS as OFFERED
+from tests.daemon.serving import processes_of
+from tests.once import once
 from tests.tournament.playing import SALT
-from tests.tournament.test_nothing_lost import begin, games, stored, tables
+from tests.tournament.test_nothing_lost import begin, games, hear, stored, tables
 from tests.tournament.test_workers import MANNER, chunk, reports
 from tests.waiting import PATIENCE_S
 
@@ -260,15 +264,26 @@ def test_what_bots_learn_does_not_depend_on_workers(tmp_path: Path) -> None:
     assert games(tmp_path / "1" / "t") == games(tmp_path / "3" / "t")
 
 
-def test_what_bots_learn_does_not_depend_on_kills(tmp_path: Path) -> None:
-    words = bots(tmp_path / "bots", stateless=False, **dict.fromkeys(NAMES, "learner"))
-    whole = tmp_path / "whole"
-    whole.mkdir()
-    play(whole, words, *LEARNING, games=100)
-    all_words: list[object] = [
-        *("tournament", "--variant", "underdog", *words, "--games", 100, "--out", "t"),
-        *("--jobs", 2, *LEARNING, "--name", "underdog"),
-    ]
+@pytest.fixture(scope="module")
+def learned(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with bots that learn, and a tournament that they played in one go."""
+
+    def begun(folder: Path) -> None:
+        words = bots(folder / "bots", stateless=False, **dict.fromkeys(NAMES, "learner"))
+        play(folder, words, *LEARNING, games=100)
+
+    return once(tmp_path_factory, "learned", begun)
+
+
+def learning(folder: Path, *more: object) -> list[object]:
+    """The words for a tournament of these bots."""
+    named = [word for name in NAMES for word in ("--bot", folder / "bots" / name)]
+    terms = ("--out", "t", *LEARNING, "--name", "underdog")
+    return ["tournament", "--variant", "underdog", *named, *terms, *more]
+
+
+def test_what_bots_learn_does_not_depend_on_kills(learned: Path, tmp_path: Path) -> None:
+    all_words = learning(learned, "--games", 100, "--jobs", 2)
     for kill in range(2):
         process = begin(tmp_path, f"kill {kill}", *all_words)
         assert process.stdout is not None
@@ -281,11 +296,44 @@ def test_what_bots_learn_does_not_depend_on_kills(tmp_path: Path) -> None:
     assert 0 < len(stored(tmp_path / "t")) < PAIRINGS * 100
     done = referee(tmp_path, *all_words)
     assert done.status == 0, done.err
-    assert games(tmp_path / "t") == games(whole / "t")
-    assert tables(tmp_path / "t") == tables(whole / "t")
+    assert games(tmp_path / "t") == games(learned / "t")
+    assert tables(tmp_path / "t") == tables(learned / "t")
     with Store.read(tmp_path / "t") as store:
         counted = sum(row.moves for row in store.times())
     assert counted == sum(len(record["moves"]) for record in games(tmp_path / "t"))
+
+
+def test_what_bots_learn_does_not_depend_on_the_ends_of_workers(
+    learned: Path, tmp_path: Path
+) -> None:
+    """The coordinator lives on, and has a block played again of which it has kept a part."""
+    process = begin(tmp_path, "a worker", *learning(learned, "--games", 100, "--jobs", 2))
+    for _ in range(3):
+        hear(process, 70)
+        os.kill(processes_of(process.pid, b"tournament.worker")[0], signal.SIGKILL)
+    _, err = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 0, err
+    played = [each for found in Logs(tmp_path / "t").games["ann"].values() for each in found]
+    assert len(played) > len(set(played)) == 3 * 100
+    assert games(tmp_path / "t") == games(learned / "t")
+    assert tables(tmp_path / "t") == tables(learned / "t")
+
+
+def test_what_bots_learn_does_not_depend_on_added_games(learned: Path, tmp_path: Path) -> None:
+    """Added before the end, to a pairing whose last block is not full."""
+    process = begin(tmp_path, "extended", *learning(learned, "--games", 70, "--jobs", 1))
+    assert process.stdout is not None
+    told = b""
+    while b'-70"' not in told:
+        told = process.stdout.readline()
+        assert told, process.communicate()
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=PATIENCE_S)
+    assert 70 <= len(stored(tmp_path / "t")) < PAIRINGS * 70
+    done = referee(tmp_path, "tournament", "--resume", "t", "--games", 100, "--jobs", 2)
+    assert done.status == 0, done.err
+    assert games(tmp_path / "t") == games(learned / "t")
+    assert tables(tmp_path / "t") == tables(learned / "t")
 
 
 def test_no_process_plays_both_games_of_a_pair_with_hidden_chance(tmp_path: Path) -> None:
@@ -306,6 +354,27 @@ def test_no_process_plays_both_games_of_a_pair_with_hidden_chance(tmp_path: Path
     for name in ("ann", "bob"):
         played = sorted(logs.games[name].values())
         assert played == [[f"{at}-{n}", f"{at}-{n + 2}"] for at in (3, 4) for n in (1, 2)]
+
+
+@pytest.mark.parametrize("stateless", [False, True])
+def test_no_process_carries_what_it_learned_to_another_tournament(
+    tmp_path: Path, stateless: bool
+) -> None:
+    """A worker of a daemon plays one after the other, of whatever names."""
+    bots(tmp_path, stateless=stateless)
+    ann, bob = (Contestant(n, find_bot(str(tmp_path / NAMES[n]))) for n in (0, 1))
+    spec = Spec(name="cup", variants=("underdog",), restart="never", sandbox="none", freeze=False)
+    crew = Workers(1)
+    worker = crew.idle()[0]
+    try:
+        for pairing, number in ((1, "first"), (2, "first"), (1, "second")):
+            manner = manner_of(spec, tmp_path / number)
+            worker.give(chunk(4, pairing=pairing, first=ann, second=bob, manner=manner))
+            reports(crew)
+    finally:
+        crew.close()
+    found = [Logs(tmp_path / number, is_by_pairing=False).starts for number in ("first", "second")]
+    assert [len(starts["ann"]) for starts in found] == [1, 0 if stateless else 1]
 
 
 def test_strangers_play_no_hidden_chance_twice(tmp_path: Path) -> None:
