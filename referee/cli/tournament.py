@@ -173,7 +173,10 @@ def tournament_command(
     expose: Expose = None,
     rank_by: Annotated[
         Literal["elo", "points"] | None,
-        typer.Option(help="What the table is ordered by; elo, in a Swiss tournament points."),
+        typer.Option(
+            help="What the table is ordered by; elo, in a Swiss tournament points. "
+            "A knockout is ordered by how far each bot came."
+        ),
     ] = None,
     advantage: Annotated[
         bool | None,

@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from referee.ratings.ranks import RankBy
 from referee.reports.arrays import GameArrays
+from referee.reports.placing import champion, placed, places, ranked_without
 from referee.reports.rulings import Ruled, told_rulings
 from referee.reports.tallies import (
     Tallied,
@@ -82,6 +83,8 @@ class Standings(Struct, frozen=True, kw_only=True):
     """Games whose records are no longer kept; the tables have their results."""
     rulings: list[Ruled] = []
     """What organisers decided of single games; the tables follow them."""
+    champion: str | None = None
+    """Who won the final of a knockout."""
     bracket: list[Round]
     """The rounds of a knockout or Swiss tournament; empty for others. As they were drawn, which is
     from the results before any ruling, where a ruling would have drawn them otherwise."""
@@ -201,6 +204,14 @@ def _tables(
         tables.append(
             variant_table(None, everybody, over_all, terms, len(variants), rulings=rulings)
         )
+    winner = None
+    if spec.format == "knockout":
+        winner = champion(rounds)
+        if rank_by is None:
+            by_name = places(rounds)
+            tables = [placed(table, by_name) for table in tables]
+    else:
+        tables = [_with_ranks(table, setting, variants) for table in tables]
     return Standings(
         name=spec.name,
         format=spec.format,
@@ -212,6 +223,7 @@ def _tables(
         salt=setting.salt if setting.finished else None,
         level=setting.level,
         tables=tables,
+        champion=winner,
         bracket=rounds,
         changes=setting.changes,
         left_out=setting.left_out,
@@ -221,6 +233,22 @@ def _tables(
         dropped=setting.dropped,
         rulings=rulings,
     )
+
+
+def _with_ranks(table: VariantTable, setting: Setting, variants: Sequence[str]) -> VariantTable:
+    """A bot that is disqualified has no rank; nor has one that skips variants, over all of them,
+    where another plays them all."""
+    partial: list[str] = []
+    if table.variant is None:
+        for bot in setting.bots:
+            if not all(map(_definition(bot).plays, variants)):
+                partial.append(bot.name)
+        if len(partial) == len(setting.bots):
+            partial = []
+    without = {*setting.disqualified, *partial}
+    if without:
+        table = ranked_without(table, without)
+    return msgspec.structs.replace(table, partial=partial)
 
 
 def _results(setting: Setting, counted: Tallied, variant: str | None) -> Results:

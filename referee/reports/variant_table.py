@@ -31,9 +31,11 @@ BYES = " A bye is worth every point of the meeting that it stands for."
 class Row(Struct, frozen=True, kw_only=True):
     """One bot in a table."""
 
-    rank: int
-    rank_best: int
-    rank_worst: int
+    rank: int | None
+    """None for a bot that stands below the ranks: it is disqualified or, in the table over all
+    variants, does not play each of them."""
+    rank_best: int | None
+    rank_worst: int | None
     """Ranks that the results do not exclude at 95 %."""
     name: str
     elo: float | None
@@ -62,6 +64,14 @@ class Row(Struct, frozen=True, kw_only=True):
     """What byes are worth in a ranking by points."""
     faults: dict[str, int]
     """By blame code."""
+
+    @property
+    def ranks(self) -> tuple[int, int, int]:
+        """Of a bot that has a rank: that, the best, and the worst."""
+        assert self.rank is not None
+        assert self.rank_best is not None
+        assert self.rank_worst is not None
+        return self.rank, self.rank_best, self.rank_worst
 
 
 class Cell(Struct, frozen=True, gc=False):
@@ -100,6 +110,8 @@ class VariantTable(Struct, frozen=True, kw_only=True):
     prior: bool
     rulings: list[Ruled] = []
     """On games that this table is made of."""
+    partial: list[str] = []
+    """Bots that do not play every variant, in the table over all."""
 
 
 class Terms(NamedTuple):
@@ -243,16 +255,17 @@ def _row(player: PlayerRating, tally: _Tally, rank_by: RankBy) -> Row:
 def _ranked_anew(rows: list[Row]) -> list[Row]:
     """Ratings know nothing of forfeits and byes; what told equal points apart still does."""
     follows = {row.name: after.name for row, after in pairwise(rows)}
-    ranked = sorted(rows, key=lambda row: (-row.points, row.rank))
+    ranked = sorted(rows, key=lambda row: (-row.points, row.ranks))
     found: list[Row] = []
     for number, row in enumerate(ranked, start=1):
         before = found[-1] if found else None
         level = before is not None and before.points == row.points
         tied = level and ranked[number - 2].rank == row.rank
-        rank = before.rank if before is not None and tied else number
+        rank = before.ranks[0] if before is not None and tied else number
         after = ranked[number].name if number < len(ranked) else None
         superiority = row.superiority if follows.get(row.name) == after else None
-        best, worst = min(row.rank_best, rank), max(row.rank_worst, rank)
+        _, best, worst = row.ranks
+        best, worst = min(best, rank), max(worst, rank)
         found.append(
             replace(row, rank=rank, rank_best=best, rank_worst=worst, superiority=superiority)
         )

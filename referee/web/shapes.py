@@ -84,7 +84,8 @@ class Seasons(Struct, frozen=True):
 class LadderRow(Struct, frozen=True, kw_only=True):
     """One version of a bot in the table of a variant."""
 
-    rank: int
+    rank: int | None
+    """None for a bot that is disqualified, or that skips variants in the table over all."""
     rank_before: int | None
     """A day earlier, among those who are in the table now."""
     name: str

@@ -228,7 +228,7 @@ def test_who_plays_nothing_is_named(tmp_path: Path) -> None:
 def test_a_knockout_names_its_winner(tmp_path: Path) -> None:
     words = ["--variant", "duel", "--bot", "random", "--bot", "duel-wall", "--format", "knockout"]
     out = plays(tmp_path, *words, "--games", 10, "--out", "t")
-    assert "; won by duel-wall; seed " in out.splitlines()[0]
+    assert ": won by duel-wall; knockout; " in out.splitlines()[0]
     assert "won by duel-wall" in (tmp_path / "t" / "standings.md").read_text()
 
 

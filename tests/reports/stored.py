@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import zlib
 from collections.abc import Mapping, Sequence
@@ -48,9 +49,12 @@ def make(
     bots: Sequence[str] = (),
     finished: bool = True,
     shuffle: int | None = None,
+    plays: Mapping[str, Sequence[str]] = {},
+    values: Mapping[str, str] = {},
     **terms: Any,
 ) -> Path:
-    """A folder with a tournament of these results, stored in the order of the shuffle."""
+    """A folder with a tournament of these results, stored in the order of the shuffle. Bots play
+    every variant but those of which `plays` says otherwise."""
     names = list(dict.fromkeys([*bots, *(name for met in meetings for name in met[:2])]))
     ids = {name: number for number, name in enumerate(names, start=1)}
     variants = tuple(dict.fromkeys(met.variant for met in meetings)) or ("underdog",)
@@ -64,7 +68,9 @@ def make(
                 faults += _faults(rows[-1], ids, met, result)
     if shuffle is not None:
         random.Random(shuffle).shuffle(rows)
-    with _create(folder, spec, names) as store:
+    with _create(folder, spec, names, plays) as store:
+        for key, value in values.items():
+            store.set_value(key, value)
         store.add_pairings(
             PairingRow(
                 *(number, met.round, met.variant, ids[met.first], ids[met.second]),
@@ -116,7 +122,9 @@ def make_real(folder: Path, games: Mapping[tuple[str, str], Sequence[Record]]) -
     return folder
 
 
-def _create(folder: Path, spec: Spec, names: Sequence[str]) -> Store:
+def _create(
+    folder: Path, spec: Spec, names: Sequence[str], plays: Mapping[str, Sequence[str]] = {}
+) -> Store:
     values = {
         "name": spec.name,
         "spec": msgspec.json.encode(spec).decode(),
@@ -124,7 +132,10 @@ def _create(folder: Path, spec: Spec, names: Sequence[str]) -> Store:
         "salt": "a salt",
         "level": "none",
     }
-    bots = [BotRow(number, name, "1", "", "{}") for number, name in enumerate(names, start=1)]
+    bots = [
+        BotRow(number, name, "1", "", json.dumps({"variants": plays.get(name)}))
+        for number, name in enumerate(names, start=1)
+    ]
     return Store.create(folder, values, bots)
 
 

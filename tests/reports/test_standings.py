@@ -18,6 +18,7 @@ from referee.reports.standings import (
 from referee.reports.tables.csv import crosstable_csv, standings_csv
 from referee.reports.tables.json import as_json
 from referee.reports.tables.markdown import as_markdown
+from referee.reports.tables.notes import headline
 from referee.store.buckets import bucket_of, value_of
 from referee.store.database import Store
 from tests.records import faulty, games
@@ -217,6 +218,85 @@ def test_the_rounds_of_a_knockout(tmp_path: Path) -> None:
     assert (tie.winner, len(tie.meetings)) == ("b", 2)
 
 
+def ranks(table: VariantTable) -> list[tuple[int, int, int, str]]:
+    """Of those that have one."""
+    return [(*row.ranks, row.name) for row in table.rows if row.rank is not None]
+
+
+def test_a_knockout_is_ranked_by_how_far_a_bot_came(tmp_path: Path) -> None:
+    """Not by Elo: who lost the final has won more of its games than the champion."""
+    meetings = [
+        *(Met("d", "e", "1000"), Met("a", "e", "1101", round=2), Met("b", "c", "0000", round=2)),
+        Met("a", "c", "110=", round=3),
+    ]
+    found = table(tmp_path / "played", meetings, bots="abcde", format="knockout", games=4)
+    assert found.champion == "a"
+    assert ranks(found.tables[0]) == [
+        *((1, 1, 1, "a"), (2, 2, 2, "c")),
+        *((3, 3, 4, "e"), (3, 3, 4, "b"), (5, 5, 5, "d")),
+    ]
+    assert {row.superiority for row in found.tables[0].rows} == {None}
+    assert headline(found).startswith("won by a; knockout; ")
+    assert [cell.first for cell in found.tables[0].cells][:2] == ["a", "a"]
+    with Store.read(tmp_path / "played") as store:
+        asked = standings(store, rank_by="elo").tables[0].rows
+    assert [row.rank_worst for row in asked] == [5] * 5
+
+
+def test_a_knockout_of_two_variants_has_one_order(tmp_path: Path) -> None:
+    meetings = [
+        Met("a", "b", "1110", variant="duel"),
+        Met("a", "b", "0100", variant="underdog"),
+        Met("a", "b", "11=1", variant="duel", replay=1),
+        Met("a", "b", "1000", variant="underdog", replay=1),
+    ]
+    found = table(tmp_path / "t", meetings, format="knockout", games=4)
+    assert found.champion == "a"
+    assert [ranks(each) for each in found.tables] == [[(1, 1, 1, "a"), (2, 2, 2, "b")]] * 3
+
+
+TWO_VARIANTS = [
+    Met("a", "b", "1101", variant="duel"),
+    Met("a", "c", "1111", variant="duel"),
+    Met("b", "c", "1001", variant="duel"),
+    Met("a", "b", "0110", variant="underdog"),
+]
+
+
+def test_a_disqualified_bot_has_no_rank(tmp_path: Path) -> None:
+    found = table(
+        tmp_path / "t", TWO_VARIANTS[:3], values={"disqualified": '{"a": "it was not its own"}'}
+    )
+    (only,) = found.tables
+    assert [(row.rank, row.name) for row in only.rows][2] == (None, "a")
+    assert [rank for rank, *_ in ranks(only)] == [1, 2]
+    assert all(best <= rank <= worst <= 2 for rank, best, worst, _ in ranks(only))
+    assert only.cells[-1].first == "a"
+    assert "| – | – | a |" in as_markdown(found)
+    assert ",,,a," in standings_csv(found)
+
+
+def test_over_all_variants_a_bot_that_skips_one_has_no_rank(tmp_path: Path) -> None:
+    found = table(tmp_path / "t", TWO_VARIANTS, plays={"c": ["duel"]})
+    duel, _, both = found.tables
+    assert [row.name for row in both.rows if row.rank is None] == ["c"]
+    assert both.partial == ["c"]
+    assert len(ranks(duel)) == 3
+    assert as_markdown(found).count(": c.") == 1
+    nobody = table(tmp_path / "n", TWO_VARIANTS, plays={each: ["duel"] for each in "abc"})
+    assert len(ranks(nobody.tables[-1])) == 3, "where nobody plays all, all have ranks"
+
+
+def test_a_knockout_in_progress(tmp_path: Path) -> None:
+    """Whom nobody has beaten yet shares the first places."""
+    meetings = [Met("a", "d", "1110"), Met("b", "c", "", games=4)]
+    found = table(tmp_path, meetings, bots="abcd", format="knockout", games=4, finished=False)
+    assert found.champion is None
+    (first, *_, last) = ranks(found.tables[0])
+    assert first[:3] == (1, 1, 3)
+    assert last == (3, 3, 4, "d")
+
+
 DEGENERATE: dict[str, list[Met]] = {
     "no games": [Met("a", "b", "", games=10)],
     "all draws": [Met("a", "b", "====")],
@@ -235,9 +315,10 @@ DEGENERATE: dict[str, list[Met]] = {
 def test_a_degenerate_table_is_a_table(name: str, rank_by: str, tmp_path: Path) -> None:
     found = table(tmp_path, DEGENERATE[name], rank_by=rank_by, advantage=True)
     (only,) = found.tables
-    assert sorted(row.rank for row in only.rows)[0] == 1
+    assert min(row.ranks for row in only.rows)[0] == 1
     for each in only.rows:
-        assert each.rank_best <= each.rank <= each.rank_worst <= len(only.rows)
+        rank, best, worst = each.ranks
+        assert best <= rank <= worst <= len(only.rows)
         assert each.elo is None or each.bound is None
     for text in (as_markdown(found), standings_csv(found), as_json(found).decode()):
         assert "nan" not in text.lower().replace("tournament", "")

@@ -43,9 +43,13 @@ def likelihood_cell(likelihood: float | None) -> str:
     return "<0.1" if likelihood <= 1 - SURE else percent_cell(likelihood)
 
 
-def range_cell(best: int, worst: int) -> str:
+def rank_cell(rank: int | None) -> str:
+    return UNKNOWN if rank is None else f"{rank}"
+
+
+def range_cell(best: int | None, worst: int | None) -> str:
     """Ranks that the results do not exclude."""
-    return f"{best}" if best == worst else f"{best}–{worst}"
+    return rank_cell(best) if best == worst else f"{best}–{worst}"
 
 
 def points_cell(points: float) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from referee.reports.placing import KNOCKOUT
 from referee.reports.standings import Row, VariantTable
 from referee.reports.tables.cells import (
     elo_cell,
@@ -15,6 +16,7 @@ from referee.reports.tables.cells import (
     percent_cell,
     points_cell,
     range_cell,
+    rank_cell,
 )
 
 ALWAYS = 9
@@ -32,7 +34,7 @@ def main_columns(table: VariantTable) -> list[Column]:
     """All columns that say something in this table."""
     by_points = table.ranked_by == "points"
     columns = [
-        Column("#", lambda row: f"{row.rank}", ALWAYS),
+        Column("#", lambda row: rank_cell(row.rank), ALWAYS),
         Column("range", lambda row: range_cell(row.rank_best, row.rank_worst), 6),
         Column("bot", lambda row: one_line(row.name), ALWAYS, left=True),
     ]
@@ -51,8 +53,9 @@ def main_columns(table: VariantTable) -> list[Column]:
         Column("score %", lambda row: percent_cell(row.score), ALWAYS),
         Column("opponents", lambda row: elo_cell(row.opponents), 1),
         Column("draws %", lambda row: percent_cell(row.draw_rate), 2),
-        Column("> next %", lambda row: likelihood_cell(row.superiority), 4),
     ]
+    if table.ranked_by != KNOCKOUT:
+        columns.append(Column("> next %", lambda row: likelihood_cell(row.superiority), 4))
     if any(row.unrated for row in table.rows):
         columns.append(Column("unrated", lambda row: f"{row.unrated}", 3))
     # Where there are faults, nobody should have to look for them.

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from referee.bots.confinement import several_told
 from referee.ratings.rating import Cycles
+from referee.reports.placing import KNOCKOUT
 from referee.reports.standings import Cell, Standings, VariantTable
 from referee.reports.tables.cells import one_line, shortened
 from referee.rules.numbers import amount
@@ -24,22 +25,15 @@ def headline(standings: Standings) -> str:
     """What was played, and how much of it."""
     played = f"{standings.played} of {amount(standings.planned, 'game')}"
     parts = [standings.format, ", ".join(standings.variants), played]
+    if standings.champion is not None:
+        parts.insert(0, f"won by {one_line(standings.champion)}")
     if not standings.finished:
         parts.append("in progress")
-    if winner := winner_of(standings):
-        parts.append(f"won by {one_line(winner)}")
     if standings.seed is not None:
         parts.append(f"seed {one_line(standings.seed)}")
     if standings.salt is not None:
         parts.append(f"salt {one_line(standings.salt)}")
     return "; ".join(part for part in parts if part)
-
-
-def winner_of(standings: Standings) -> str | None:
-    """Who won a knockout, once its final is played."""
-    if standings.format != "knockout" or not standings.finished or not standings.bracket:
-        return None
-    return standings.bracket[-1].ties[-1].winner
 
 
 def notes(table: VariantTable, name: Name = one_line) -> Iterator[str]:
@@ -48,10 +42,14 @@ def notes(table: VariantTable, name: Name = one_line) -> Iterator[str]:
     if any(row.err95 is not None for row in table.rows):
         to = "the anchors" if any(pool.anchored for pool in table.pools) else "the mean, which is 0"
         yield f"Elo and ± (95 %) refer to {to}; ± is taken between pairs of the same chance."
-        yield (
-            "Range: ranks that the results do not exclude. "
-            "> next: likelihood of being stronger than the next."
-        )
+        if table.ranked_by != KNOCKOUT:
+            yield (
+                "Range: ranks that the results do not exclude. "
+                "> next: likelihood of being stronger than the next."
+            )
+    if table.partial:
+        who = shortened(map(name, table.partial), SHOWN_NAMES)
+        yield f"Without a rank over all variants, for not playing each of them: {who}."
     if table.prior:
         yield "One virtual draw with an average opponent was added for each bot."
     if table.advantage is not None:

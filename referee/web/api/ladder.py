@@ -124,10 +124,11 @@ def _rows(
             known.append((row, version, bot))
     ranks = before.ranks((version.id for _, version, _ in known), table.variant)
     found: list[LadderRow] = []
-    rank, last = 0, None
+    rank: int | None = None
+    last: int | None = None
     for place, (row, version, bot) in enumerate(known, start=1):
         if row.rank != last:
-            rank, last = place, row.rank
+            rank, last = None if row.rank is None else place, row.rank
         entered = stood.entered(bot)
         found.append(
             LadderRow(

@@ -93,7 +93,7 @@ def _rung(row: LadderRow, bar: Bar | None) -> Rung:
     return Rung(
         row=row,
         bar=bar,
-        climbed=None if before[0] is None else before[0] - row.rank,
+        climbed=None if before[0] is None or row.rank is None else before[0] - row.rank,
         gained=None if before[1] is None or row.elo is None else row.elo - before[1],
     )
 

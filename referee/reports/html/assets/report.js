@@ -10,6 +10,7 @@ function drawHead() {
   } else byId("kicker").textContent = `Tournament · ${standings.format}`;
   byId("name").replaceChildren(nameOf(standings.name));
   const facts = [
+    standings.champion ? `won by ${standings.champion}` : null,
     plural(data.bots.length, "bot"),
     standings.variants.join(", "),
     standings.finished ? plural(standings.played, "game")

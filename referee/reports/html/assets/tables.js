@@ -80,8 +80,9 @@ function columnsOf(table, scale) {
   const column = (head, means, key, cell, kind = "") => ({ head, means, key, cell, kind });
   const rateable = (row) => row.elo ?? row.bound_elo ?? -Infinity;
   return [
-    column("#", "Rank, and the ranks that the results do not exclude at 95 %", (row) => row.rank,
-      (row) => [String(row.rank), h("span", { class: "range" }, rankRange(row))], "rank"),
+    column("#", table.ranked_by === "knockout" ? "Rank, and the ranks that are shared"
+      : "Rank, and the ranks that the results do not exclude at 95 %", (row) => row.rank ?? Infinity,
+      (row) => [String(row.rank ?? "–"), h("span", { class: "range" }, rankRange(row))], "rank"),
     column("Bot", "", (row) => row.name, (row) => nameOf(row.name), "text"),
     column("Elo", "Maximum likelihood over all rated games", rateable, eloText, "strong"),
     column("±", "Half of the 95 % interval", (row) => row.err95 ?? Infinity, (row) => fixed(row.err95)),
@@ -97,8 +98,9 @@ function columnsOf(table, scale) {
       (row) => elo(row.opponents)),
     column("Draws", "Share of the games", (row) => row.draw_rate ?? -1,
       (row) => percent(row.draw_rate, 0)),
-    column("> next", "Likelihood of being stronger than the next in the table",
-      (row) => row.superiority ?? -1, (row) => likelihood(row.superiority)),
+    table.ranked_by !== "knockout" &&
+      column("> next", "Likelihood of being stronger than the next in the table",
+        (row) => row.superiority ?? -1, (row) => likelihood(row.superiority)),
     table.rows.some((row) => row.unrated) &&
       column("Unrated", "Void and forfeited games", (row) => row.unrated, (row) => count(row.unrated)),
     column("Faults", "Games lost by a fault of the bot", faultSum, faultCell),
@@ -132,7 +134,7 @@ function standingsTable(table) {
       const sign = downwards ? -1 : 1;
       rows.sort((a, b) => {
         const [one, other] = [sortedBy.key(a), sortedBy.key(b)];
-        return one < other ? -sign : one > other ? sign : a.rank - b.rank;
+        return one < other ? -sign : one > other ? sign : (a.rank ?? Infinity) - (b.rank ?? Infinity) || 0;
       });
     }
     body.replaceChildren(...rows.map((row) => h("tr", {}, columns.map((column) =>
