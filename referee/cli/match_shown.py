@@ -18,6 +18,7 @@ from referee.match import MatchResult
 from referee.ratings.sprt import Decision
 from referee.record import Record
 from referee.reports.fault_line import fault_line
+from referee.reports.tables.cells import points_cell
 from referee.rules.numbers import amount
 from referee.verdict import Fault
 
@@ -39,8 +40,8 @@ def show(screen: Console, result: MatchResult, took_s: float, *, pin: bool) -> N
     for heading in ("", "wins", "draws", "losses", "points"):
         table.add_column(heading, justify="left" if not heading else "right")
     won, drawn, lost, points = score.wins, score.draws, score.losses, score.points
-    table.add_row(first, f"{won}", f"{drawn}", f"{lost}", f"{points:g}")
-    table.add_row(second, f"{lost}", f"{drawn}", f"{won}", f"{score.games - points:g}")
+    table.add_row(first, f"{won}", f"{drawn}", f"{lost}", points_cell(points))
+    table.add_row(second, f"{lost}", f"{drawn}", f"{won}", points_cell(score.games - points))
     screen.print(table)
     screen.print(_elo_line(result))
     if result.sprt is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 from msgspec import Struct
@@ -31,7 +32,7 @@ def bots_in(folder: str | Path) -> Submissions:
     try:
         if not folder.is_dir():
             raise BadSpec(f"{folder}: there is no such folder", KEY)
-        there = sorted(each for each in folder.iterdir() if _is_meant(each))
+        there = sorted(filter(_is_meant, folder.iterdir()), key=_as_counted)
     except OSError as error:
         raise BadSpec(f"{folder} cannot be read: {error.strerror}", KEY) from None
     except ValueError as error:
@@ -51,6 +52,12 @@ def bots_in(folder: str | Path) -> Submissions:
     if not by_look:
         raise BadSpec(f"{folder}: no folder in it has a {MANIFEST}{_first(left_out)}", KEY)
     return Submissions(tuple(str(each.resolve()) for _, each in by_look.values()), left_out)
+
+
+def _as_counted(path: Path) -> list[tuple[int, str]]:
+    """What sorts `team2` before `team10`: seeds follow this order."""
+    parts = re.split(r"([0-9]+)", path.name)
+    return [(int(part), part) if part.isdecimal() else (-1, part) for part in parts]
 
 
 def _is_meant(path: Path) -> bool:

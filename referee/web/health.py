@@ -167,7 +167,12 @@ def _metric(name: str, kind: str, told: str, samples: Samples) -> Iterator[str]:
     yield f"# HELP {name} {told}\n# TYPE {name} {kind}\n"
     for labels, value in samples:
         shown = ",".join(f'{key}="{_escaped(text)}"' for key, text in labels.items())
-        yield f"{name}{'{' + shown + '}' if shown else ''} {value:g}\n"
+        yield f"{name}{'{' + shown + '}' if shown else ''} {_number(value)}\n"
+
+
+def _number(value: float) -> str:
+    """Whole numbers with all their digits: `1234567`, not `1.23457e+06`."""
+    return f"{value:.0f}" if value == int(value) else repr(value)
 
 
 def _escaped(text: str) -> str:

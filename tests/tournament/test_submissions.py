@@ -54,6 +54,14 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
+def test_they_are_in_the_order_of_counting(tmp_path: Path) -> None:
+    for name in ("team10", "team2", "team1b", "team1", "a"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "bot.toml").write_text(BOT.format(name))
+    names = [Path(each).name for each in bots_in(tmp_path).bots]
+    assert names == ["a", "team1", "team1b", "team2", "team10"]
+
+
 def test_each_is_named(folder: Path) -> None:
     found = bots_in(folder)
     assert found.bots == (str(folder / "good"), str(folder / "other"))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import time
 from urllib.parse import quote
 
 import pytest
 
 from tests.facts import Naming
+from tests.waiting import PATIENCE_S
 from tests.web.contest import Contest
 from tests.web.serving import Reply, Web, serving
 from tests.web.test_words import said
@@ -62,6 +64,13 @@ def test_guessing_is_counted_and_the_right_token_always_works(own: Contest) -> N
         assert log_in(web, own.reds).status == 303
         assert web.get("/api/v1/me", own.reds).status == 200
         assert b"referee_http_too_often_total 4\n" in web.get("/metrics").body
+
+
+def test_metrics_have_all_their_digits(own: Contest) -> None:
+    with serving(own.data) as web:
+        lines = web.get("/metrics").body.decode().splitlines()
+    (began,) = [line for line in lines if line.startswith("referee_web_start_time_seconds ")]
+    assert time.time() - 2 * PATIENCE_S < float(began.split()[1]) <= time.time()
 
 
 def test_metrics_are_closed_with_the_rest(own: Contest) -> None:
