@@ -36,7 +36,14 @@ from referee.reports.variant_table import (
 from referee.store.buckets import value_of
 from referee.store.database import BadStore, Store
 from referee.store.rows import BotRow, Dropped, PairingRow, RulingRow
-from referee.tournament.formats import Pairing, Round, Score, bracket, has_rounds
+from referee.tournament.formats import (
+    Pairing,
+    Round,
+    Score,
+    bracket,
+    games_in_all,
+    has_rounds,
+)
 from referee.tournament.spec import Spec
 
 __all__ = [
@@ -62,7 +69,7 @@ class Standings(Struct, frozen=True, kw_only=True):
     finished: bool
     played: int
     planned: int
-    """Games of all pairings known so far."""
+    """Games in all; in a knockout those of all pairings known so far."""
     seed: str | None
     salt: str | None
     """Both are not told before the end: they tell the chance of games to come."""
@@ -218,7 +225,7 @@ def _tables(
         variants=variants,
         finished=setting.finished,
         played=int(played.tallies.played.sum()),
-        planned=sum(row.games for row in setting.pairings),
+        planned=_planned(setting, variants),
         seed=setting.seed if setting.finished else None,
         salt=setting.salt if setting.finished else None,
         level=setting.level,
@@ -328,9 +335,22 @@ def _bracket(setting: Setting, variants: list[str], tallies: Tallies) -> list[Ro
             replay=row.replay,
         )
         scores[pairing] = Score(*points[row.id])
-    spec = msgspec.structs.replace(setting.spec, variants=tuple(variants), options={})
-    players = {variant: list(_players(setting, variant).values()) for variant in variants}
-    return bracket(spec, players, scores)
+    return bracket(_named(setting.spec, variants), _by_variant(setting, variants), scores)
+
+
+def _planned(setting: Setting, variants: Sequence[str]) -> int:
+    known = sum(row.games for row in setting.pairings)
+    if setting.finished:
+        return known
+    return games_in_all(setting.spec, _by_variant(setting, variants), known)
+
+
+def _named(spec: Spec, variants: Sequence[str]) -> Spec:
+    return msgspec.structs.replace(spec, variants=tuple(variants), options={})
+
+
+def _by_variant(setting: Setting, variants: Sequence[str]) -> dict[str, list[str]]:
+    return {variant: list(_players(setting, variant).values()) for variant in variants}
 
 
 def timings(store: Store) -> list[Timing]:

@@ -33,8 +33,7 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
         "variants": "names of the variants",
         "bots": "names of the bots, in seed order",
         "played": "games that are in the store already",
-        "planned": "games of all pairings that are known; a Swiss or knockout tournament learns of "
-        "more after every round",
+        "planned": "games in all; a knockout learns of more after every round",
         "jobs": "worker processes",
         "resumed": "whether it goes on after an interruption",
     },
@@ -62,7 +61,7 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
     "round": {
         "round": "the round that is over, from 1",
         "played": "games in the store",
-        "planned": "games of all pairings that are known now",
+        "planned": "games in all, as far as they are known now",
     },
     "finished": {
         "played": "games in the store",

@@ -26,7 +26,7 @@ from referee.tournament.chunk import Batch, Chunk, Contestant, Manner, spans, tr
 from referee.tournament.crew import Place
 from referee.tournament.desk import Desk, missing
 from referee.tournament.entries import Entry
-from referee.tournament.formats import Pairing, Score, pairings
+from referee.tournament.formats import Pairing, Score, games_in_all, pairings
 from referee.tournament.salt import add_salt, branch, chance_root
 from referee.tournament.spec import Spec
 from referee.verdict import Ending
@@ -93,8 +93,10 @@ class Ledger:
         self._pairings: dict[Pairing, int] = {}
         self.rows: dict[int, PairingRow] = {}
         self._tallies: dict[int, Tally] = {}
-        self.played = self.planned = 0
+        self.played = self._known = 0
         """Games of all pairings so far."""
+        self._is_drawn = False
+        """Whether no pairing follows any more."""
         self._desks: dict[Place, Desk] = {"workers": Desk(), "hall": Desk()}
         self._flights: dict[int, Flight] = {}
         self.out: dict[str, str] = {}
@@ -104,6 +106,13 @@ class Ledger:
         """Whether the store may be a backup, after which more was played."""
 
     # How far it is.
+
+    @property
+    def planned(self) -> int:
+        """Games in all, as far as the format knows them."""
+        if self._is_drawn:
+            return self._known
+        return games_in_all(self._spec, self._players, self._known)
 
     @property
     def round(self) -> int:
@@ -190,6 +199,7 @@ class Ledger:
             for pairing in pairings(self._spec, self._players, scores)
             if pairing not in self._pairings
         ]
+        self._is_drawn = not new and not self.unfinished
         rows: list[PairingRow] = []
         for pairing in new:
             row = PairingRow(
@@ -214,7 +224,7 @@ class Ledger:
     def _know(self, pairing: Pairing, row: PairingRow) -> None:
         self._pairings[pairing] = row.id
         self.rows[row.id] = row
-        self.planned += row.games
+        self._known += row.games
         self._tallies[row.id] = Tally(row.first)
 
     def _desk_of(self, row: PairingRow) -> Desk:

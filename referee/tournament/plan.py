@@ -165,7 +165,7 @@ def _pairings(spec: Spec, players: Mapping[str, Sequence[str]], text: str, count
         mates = Counter(_team_names(spec, ours))
         return len(ours) * len(others) - sum(mates[team] for team in _team_names(spec, others))
     if spec.format == "swiss":
-        return swiss.count_rounds(spec, count) * (count // 2)
+        return swiss.count_pairings(spec, count)
     return (count - 1) * (spec.best_of + spec.replays)
 
 

@@ -287,6 +287,13 @@ def test_over_all_variants_a_bot_that_skips_one_has_no_rank(tmp_path: Path) -> N
     assert len(ranks(nobody.tables[-1])) == 3, "where nobody plays all, all have ranks"
 
 
+def test_swiss_rounds_to_come_are_planned(tmp_path: Path) -> None:
+    meetings = [Met("a", "c", "1110"), Met("b", "d", "10")]
+    terms = {"bots": "abcd", "format": "swiss", "rounds": 3, "games": 4}
+    found = table(tmp_path / "begun", meetings, finished=False, **terms)
+    assert (found.played, found.planned) == (6, 24)
+
+
 def test_a_knockout_in_progress(tmp_path: Path) -> None:
     """Whom nobody has beaten yet shares the first places."""
     meetings = [Met("a", "d", "1110"), Met("b", "c", "", games=4)]

@@ -10,7 +10,7 @@ import pytest
 from referee.reports.standings import read_standings
 from referee.store.database import Store
 from referee.tournament.begin import line_up, play_tournament, resume_tournament
-from referee.tournament.events import GamePlayed, RoundEnded, Tick, Told
+from referee.tournament.events import GamePlayed, RoundEnded, Started, Tick, Told
 from referee.tournament.run import TournamentBroken
 from referee.tournament.spec import Spec
 
@@ -90,7 +90,14 @@ def test_a_swiss_table_counts_byes(tmp_path: Path) -> None:
         jobs=1,
         seed="1",
     )
-    play_tournament(spec, tmp_path / "t")
+    planned: set[int] = set()
+
+    def hear(event: Told | Tick) -> None:
+        if isinstance(event, RoundEnded | Started):
+            planned.add(event.planned)
+
+    play_tournament(spec, tmp_path / "t", listener=hear)
+    assert planned == {8}, "the rounds to come are counted from the beginning"
     (table,) = read_standings(tmp_path / "t").tables
     assert table.ranked_by == "points"
     assert "A bye is worth every point" in table.tie_breaks

@@ -45,6 +45,15 @@ def pairings(spec: Spec, players: Players, scores: Scores) -> list[Pairing]:
     return _PAIRINGS[spec.format](spec, players, scores)
 
 
+def games_in_all(spec: Spec, players: Players, known: int) -> int:
+    """All games of a tournament that goes on, where those of the pairings so far are known: the
+    Swiss rounds to come count, too. How long a knockout takes is decided by results."""
+    if spec.format != "swiss":
+        return known
+    to_come = (swiss.count_pairings(spec, len(names)) for names in players.values())
+    return max(known, sum(to_come) * spec.games)
+
+
 def has_rounds(spec: Spec) -> bool:
     """Whether the format draws rounds from results, so that there is a bracket to tell of."""
     return spec.format in _BRACKETS

@@ -71,6 +71,11 @@ def count_rounds(spec: Spec, count: int) -> int:
     return min(math.ceil(math.log2(max(count, 1))) + 1, count - 1 + count % 2)
 
 
+def count_pairings(spec: Spec, count: int) -> int:
+    """In one variant, in all rounds; fewer where the last rounds find nobody to pair."""
+    return count_rounds(spec, count) * (count // 2)
+
+
 def _pairings(
     spec: Spec, players: Mapping[str, Sequence[str]], number: int, pair: Pair
 ) -> list[Pairing]:
