@@ -369,8 +369,8 @@ def test_no_process_carries_what_it_learned_to_another_tournament(
     try:
         manners = {number: manner_of(spec, tmp_path / number) for number in ("first", "second")}
         for pairing, number in ((1, "first"), (2, "first"), (1, "second")):
-            given = {"pairing": pairing, "first": ann, "second": bob, "manner": manners[number]}
-            worker.give(chunk(4, **given))
+            manner = manners[number]
+            worker.give(chunk(4, pairing=pairing, first=ann, second=bob, manner=manner))
             reports(crew)
     finally:
         crew.close()
