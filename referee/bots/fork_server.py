@@ -15,6 +15,7 @@ from referee.bots.keeping.orders import Handed, Orders, send
 
 SCRIPT = Path(__file__).with_name("keeper.py")
 END_S = 1.0
+SEND_S = 30.0
 
 
 class ForkServer:
@@ -33,9 +34,9 @@ class ForkServer:
             if self._line is None:
                 self._line = self._start()
 
-    def ask(self, orders: Orders, handed: Handed) -> None:
+    def ask(self, orders: Orders, handed: Handed) -> socket.socket:
         """Ask for a keeper, which says on its control socket that it is there. A server that was
-        killed is replaced by the next call. Raises OSError."""
+        killed is replaced by the next call. The result is what `give_up` takes. Raises OSError."""
         with self._lock:
             if self._line is None:
                 self._line = self._start()
@@ -44,6 +45,14 @@ class ForkServer:
             except OSError:
                 self._end()
                 raise
+            return self._line
+
+    def give_up(self, line: socket.socket) -> None:
+        """The server that was asked over this line stands still. Another thread may have replaced
+        it."""
+        with self._lock:
+            if self._line is line:
+                self._end()
 
     def close(self) -> None:
         """End it. Keepers end by themselves."""
@@ -65,6 +74,8 @@ class ForkServer:
             )
         if hasattr(resource, "prlimit"):
             resource.prlimit(self._process.pid, resource.RLIMIT_NOFILE, self._descriptors)
+        # One that stands still reads nothing, and everybody who asks waits for the lock.
+        ours.settimeout(SEND_S)
         return ours
 
     def _end(self) -> None:

@@ -19,12 +19,12 @@ lets go, so that the game itself passes through no third hand. What a keeper doe
 
 It runs as a script of its own, with the standard library alone, because it must not share a fate
 with the referee. Control lines, keeper to referee: `keeper PID` (its own), `started PID STOPPER`
-(the bot's; 0 for no stopper), `failed REASON`, `walls REASON` (the bot could not be confined, and
-was not started), `exit STATUS`, `signal NUMBER`, and before the last two, where that is why:
-`memory`, `files`, `cpu` (it had more than its limit of those), `stopper` (it ended the process that
-stops it). Referee to keeper: see keeping/orders.py. `aside` is answered when the log
-is closed: by `kept`, or by `used` where the bot has used too much of its limits to be taken up
-again.
+(the bot's; 0 for no stopper), `failed REASON`, `unforked REASON` (the machine has nothing left for
+another process), `walls REASON` (the bot could not be confined, and was not started), `exit
+STATUS`, `signal NUMBER`, and before the last two, where that is why: `memory`, `files`, `cpu` (it
+had more than its limit of those), `stopper` (it ended the process that stops it). Referee to
+keeper: see keeping/orders.py. `aside` is answered when the log is closed: by `kept`, or by `used`
+where the bot has used too much of its limits to be taken up again.
 """
 
 from __future__ import annotations

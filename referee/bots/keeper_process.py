@@ -90,16 +90,18 @@ class KeeperProcess:
             stopper=self.stopper.hand_over() if self.stopper is not None else -1,
             stderr=os.dup(2) if own_stderr else -1,
         )
+        line: socket.socket | None = None
         try:
             try:
-                fork_server.SERVER.ask(orders, handed)
+                line = fork_server.SERVER.ask(orders, handed)
             finally:
                 handed.close()
             # A socket that ends before a word came says that there is no keeper to hold it.
             self._control.settimeout(FORK_S)
             self._said = self._control.recv(1024)
         except TimeoutError:
-            fork_server.SERVER.close()  # It stands still; the next call starts another.
+            if line is not None:
+                fork_server.SERVER.give_up(line)
         except (BrokenPipeError, ConnectionResetError):
             pass
         except OSError as error:

@@ -138,8 +138,9 @@ class BotProcess:
         when the bot has ended. Found once: it is read with every answer."""
 
     def await_start(self, within_s: float) -> None:
-        """Wait until the command runs. Raises NoStart, or NotConfined if that is the reason."""
-        words = (b"started", b"failed", b"walls")
+        """Wait until the command runs. Raises NoStart, or NotConfined or NoKeeper if that is the
+        reason."""
+        words = (b"started", b"failed", b"unforked", b"walls")
         if not self._keeper.hear(max(within_s, WALLS_S) if self._walled else within_s, *words):
             if self._walled:
                 raise NotConfined(f"no confinement: the walls did not stand within {WALLS_S:g} s")
@@ -147,6 +148,8 @@ class BotProcess:
         word, _, rest = self._keeper.line_of(*words).partition(b" ")
         if word != b"started":
             why = rest.decode("utf-8", "replace")
+            if word == b"unforked":
+                raise NoKeeper(f"bots cannot be started here: {why}")
             raise NoStart(why) if word == b"failed" else NotConfined(f"no confinement: {why}")
         self.pid, stopper = map(int, rest.split())
         if self.stopper is not None:

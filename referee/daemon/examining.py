@@ -85,11 +85,13 @@ class Rejected(Struct, frozen=True, tag="rejected"):
     cleared up."""
 
 
-class NoRoom(Struct, frozen=True, tag="no room"):
-    """The disk took no more: this is no fault of the submission."""
+class Postponed(Struct, frozen=True, tag="postponed"):
+    """The machine could not do it now: this is no fault of the submission."""
+
+    why: str
 
 
-Finding = Stage | Passed | Rejected | NoRoom
+Finding = Stage | Passed | Rejected | Postponed
 
 
 def main() -> None:
@@ -123,15 +125,13 @@ def clear(request: Request) -> None:
 def _finding(request: Request, say: Any) -> Finding:
     try:
         return _examine(request, say)
-    except (NotConfined, NoKeeper):
-        raise  # That is the machine's fault: the version is looked at once more.
+    except (NotConfined, NoKeeper) as problem:
+        return Postponed(str(problem))
     except (Mistake, BadArchive, OSError) as problem:
         if is_no_room(problem):
-            return NoRoom()
+            return Postponed("the disk of the referee has no room for it")
         if isinstance(problem, Mistake):
-            # Walls that others leave no time to stand are no fault of the bot.
-            late = isinstance(problem, NotConfined)
-            return Rejected(f"{problem}\n{problem.quoted}".strip(), late)
+            return Rejected(f"{problem}\n{problem.quoted}".strip())
         return Rejected(f"the archive cannot be unpacked: {problem}")
 
 

@@ -22,7 +22,7 @@ from referee.bots.confinement import Confinement
 from referee.clock import Clock
 from referee.daemon.child import Child
 from referee.daemon.definition import contents_in_use
-from referee.daemon.examining import Finding, NoRoom, Passed, Request, Stage
+from referee.daemon.examining import Finding, Passed, Postponed, Request, Stage
 from referee.daemon.journal import Journal
 from referee.daemon.priorities import UNRATED
 from referee.daemon.turns import Turns
@@ -84,7 +84,7 @@ class Submissions:
         self._tries: Counter[int] = Counter()
         self._rest_until = 0.0
         self._rests: dict[int, _Rest] = {}
-        """By version; those for which the disk had no room."""
+        """By version; those that the machine could not look at."""
 
     @property
     def fds(self) -> list[int]:
@@ -166,9 +166,9 @@ class Submissions:
         if isinstance(finding, Stage):
             self._tell(self._house.submissions.checking(number))
             return False
-        if isinstance(finding, NoRoom):
+        if isinstance(finding, Postponed):
             self._rest(number, now)
-            return self._again(check, "the disk of the referee has no room for it")
+            return self._again(check, finding.why)
         if isinstance(finding, Passed):
             version = self._house.submissions.accept(
                 number, finding.definition, finding.told, finding.room

@@ -35,7 +35,8 @@ class Manner(Struct, frozen=True, kw_only=True):
 
     tournament: str
     contest: str = ""
-    """Which of all tournaments of this name it is: the folder where its games are kept."""
+    """By which it is told from all other tournaments, of the same name and in the same folder, too.
+    It has another one after it was interrupted."""
     clock: Clock
     startup_ms: int
     warm_up_ms: int

@@ -10,6 +10,7 @@ played again: with the same luck, unless it is hidden and a bot of strangers may
 from __future__ import annotations
 
 import contextlib
+import secrets
 import time
 from pathlib import Path
 from typing import Literal
@@ -309,7 +310,7 @@ def manner_of(spec: Spec, folder: Path, *, told: bool = False) -> Manner:
     """How the games of a tournament are played; `told` where somebody may watch."""
     return Manner(
         tournament=spec.name,
-        contest=str(folder.resolve()),
+        contest=secrets.token_hex(8),
         clock=spec.clock(),
         startup_ms=read_duration_ms(spec.startup),
         warm_up_ms=read_duration_ms(spec.warm_up),

@@ -103,6 +103,10 @@ def holding(connections: Connections) -> type[H11Protocol]:
             # Where an answer has begun there is no place for another one.
             with suppress(LocalProtocolError):
                 super().send_400_response(msg)
+            if self.cycle is not None:
+                # What is still to be sent of one would be refused, too.
+                self.cycle.disconnected = True
+                self.cycle.message_event.set()
             self.transport.close()
 
         def on_response_complete(self) -> None:

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import traceback
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from msgspec import structs
 
 from referee.bots import fork_server, keeper_process
+from referee.bots.confinement import UNCONFINED
+from referee.bots.fork_server import ForkServer
 from referee.bots.keeper_process import NoKeeper
 from referee.bots.keeping.kin import is_alive
+from referee.bots.starting import start_bot
 from referee.match import play_match
 from referee.record import Record
 from referee.verdict import Ending
 from tests.arena.playing import MARK, PROC, all_by_rules, honest, keepers, left_of, play, servers
-from tests.waiting import wait_for
+from tests.waiting import PATIENCE_S, wait_for
 
 pytestmark = pytest.mark.skipif(not PROC, reason="processes are found through /proc, as on Linux")
 
@@ -36,12 +41,27 @@ def test_one_that_was_killed_is_replaced() -> None:
     all_by_rules(play(honest(), honest(name="other"), games=2))
 
 
-def test_one_that_stands_still_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keeper_process, "FORK_S", 0.5)
+def test_one_that_stands_still_is_replaced_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the number of threads that wait for it."""
     fork_server.SERVER.start()
     (server,) = servers()
+    replaced: list[int] = []
+
+    def start(self: ForkServer) -> socket.socket:
+        replaced.append(server)
+        monkeypatch.undo()  # The next one has time enough.
+        return self._start()
+
+    monkeypatch.setattr(keeper_process, "FORK_S", 0.5)
+    monkeypatch.setattr(ForkServer, "_start", start)
     os.kill(server, signal.SIGSTOP)
-    all_by_rules(play(honest(), honest(name="other"), games=2))
+    with ThreadPoolExecutor(3) as threads:
+        bots = [threads.submit(start_bot, honest(), UNCONFINED) for _ in range(3)]
+        for bot in bots:
+            process = bot.result()
+            process.await_start(PATIENCE_S)
+            process.close()
+    assert replaced == [server]
     assert not is_alive(server)
 
 

@@ -367,8 +367,9 @@ def test_no_process_carries_what_it_learned_to_another_tournament(
     crew = Workers(1)
     worker = crew.idle()[0]
     try:
+        manners = {number: manner_of(spec, tmp_path / number) for number in ("first", "second")}
         for pairing, number in ((1, "first"), (2, "first"), (1, "second")):
-            manner = manner_of(spec, tmp_path / number)
+            manner = manners[number]
             worker.give(chunk(4, pairing=pairing, first=ann, second=bob, manner=manner))
             reports(crew)
     finally:

@@ -1,4 +1,4 @@
-"""How much a bot has grown since its first pairing.
+"""How much a bot has grown since it was first kept.
 
 The kernel limits memory, open files and threads for the whole life of a process. A bot that is kept
 from pairing to pairing and never gives back what it takes would meet such a limit one day, and in
@@ -15,7 +15,7 @@ from .memory import filled_kb, has_more
 
 SMALL_SHARE = 10
 """A bot that is set aside may have used a tenth of its CPU time, files and disk. Its memory, its
-open files and its threads may have grown by a tenth of their limits since its first pairing, up to
+open files and its threads may have grown by a tenth of their limits since it was first kept, up to
 half of them. A bot that has used more is not taken up again: it might lack it in the next
 pairing."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import select
 import signal
@@ -24,6 +25,9 @@ from .starting import (
 )
 from .stopper import start_stopper
 from .watch import Watch
+
+NO_MORE = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE)
+"""What the system says where it has no process, memory or descriptor left, for whatever bot."""
 
 
 def keep(orders: Orders, handed: Handed) -> None:
@@ -75,7 +79,7 @@ def keep(orders: Orders, handed: Handed) -> None:
             # Before the cleaning, which may take longer than the referee waits for last words.
             tell(control, ended)
     except OSError as error:
-        word = "walls" if walled else "failed"
+        word = "walls" if walled else "unforked" if error.errno in NO_MORE else "failed"
         where = f": {error.filename}" if error.filename else ""
         tell(control, f"{word} {error.strerror}{where}")
     finally:
