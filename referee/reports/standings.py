@@ -211,14 +211,6 @@ def _tables(
         tables.append(
             variant_table(None, everybody, over_all, terms, len(variants), rulings=rulings)
         )
-    winner = None
-    if spec.format == "knockout":
-        winner = champion(rounds)
-        if rank_by is None:
-            by_name = places(rounds)
-            tables = [placed(table, by_name) for table in tables]
-    else:
-        tables = [_with_ranks(table, setting, variants) for table in tables]
     return Standings(
         name=spec.name,
         format=spec.format,
@@ -229,8 +221,8 @@ def _tables(
         seed=setting.seed if setting.finished else None,
         salt=setting.salt if setting.finished else None,
         level=setting.level,
-        tables=tables,
-        champion=winner,
+        tables=_ranked(tables, setting, rounds, rank_by),
+        champion=champion(rounds) if spec.format == "knockout" else None,
         bracket=rounds,
         changes=setting.changes,
         left_out=setting.left_out,
@@ -240,6 +232,19 @@ def _tables(
         dropped=setting.dropped,
         rulings=rulings,
     )
+
+
+def _ranked(
+    tables: list[VariantTable], setting: Setting, rounds: list[Round], rank_by: RankBy | None
+) -> list[VariantTable]:
+    """A knockout in its own order, unless another one was asked for."""
+    if setting.spec.format != "knockout":
+        variants = [table.variant for table in tables if table.variant is not None]
+        return [_with_ranks(table, setting, variants) for table in tables]
+    if rank_by is not None:
+        return tables
+    by_name = places(rounds)
+    return [placed(table, by_name) for table in tables]
 
 
 def _with_ranks(table: VariantTable, setting: Setting, variants: Sequence[str]) -> VariantTable:

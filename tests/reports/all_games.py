@@ -27,6 +27,7 @@ from referee.reports.arrays import (
     game_arrays,
     in_schedule_order,
 )
+from referee.reports.placing import champion
 from referee.reports.rulings import Ruled, ruled_faults, ruled_games, told_rulings
 from referee.reports.standings import (
     Cell,
@@ -35,7 +36,9 @@ from referee.reports.standings import (
     VariantTable,
     _byes,
     _definition,
+    _planned,
     _players,
+    _ranked,
     _same_ties,
     _variants,
     setting_of,
@@ -102,11 +105,12 @@ def standings_from(
         variants=list(numbers),
         finished=setting.finished,
         played=played.played,
-        planned=sum(row.games for row in setting.pairings),
+        planned=_planned(setting, list(numbers)),
         seed=setting.seed if setting.finished else None,
         salt=setting.salt if setting.finished else None,
         level=setting.level,
-        tables=tables,
+        tables=_ranked(tables, setting, rounds, rank_by),
+        champion=champion(rounds) if spec.format == "knockout" else None,
         bracket=rounds,
         changes=setting.changes,
         left_out=setting.left_out,
