@@ -358,9 +358,10 @@ def test_no_process_plays_both_games_of_a_pair_with_hidden_chance(tmp_path: Path
 
 @pytest.mark.parametrize("stateless", [False, True])
 def test_no_process_carries_what_it_learned_to_another_tournament(
-    tmp_path: Path, stateless: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stateless: bool
 ) -> None:
     """A worker of a daemon plays one after the other, of whatever names."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))  # as in `play`
     bots(tmp_path, stateless=stateless)
     ann, bob = (Contestant(n, find_bot(str(tmp_path / NAMES[n]))) for n in (0, 1))
     spec = Spec(name="cup", variants=("underdog",), restart="never", sandbox="none", freeze=False)
