@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import time
 from collections import defaultdict
 from pathlib import Path
@@ -92,27 +94,6 @@ ENDINGS = {
     "ends": {"timeout", "crash"},
 }
 """By what each of them does, how its games against the bot that connects may end."""
-BURNS = """
-import os, time
-if not hasattr(told, "burns"):
-    told.burns = True
-    for _ in range(60):
-        if os.fork() == 0:
-            os.setsid()
-            while True:
-                sum(range(1000))
-time.sleep(0.5)
-return ""
-"""
-"""Its children burn from its first turn on; each is a session of its own, for Linux may share the
-processor out to sessions."""
-THINKS = """
-import time
-until = time.process_time() + 0.1
-while time.process_time() < until:
-    pass
-return ""
-"""
 FEW = 3
 """Processes of a bot without children, with those of its walls."""
 STILL_S = 0.5
@@ -187,19 +168,20 @@ def test_a_relayed_bot_stands_still_while_a_guest_thinks(tmp_path: Path) -> None
 
 
 @walls
-def test_a_relayed_bot_that_burns_makes_another_teams_relayed_bot_no_later(tmp_path: Path) -> None:
-    """No core is left by the workers: then one of the two comes to the hall at a time."""
+def test_relayed_bots_of_two_teams_share_no_core(tmp_path: Path) -> None:
+    """Else one that burns would make the other late. No core is left by the workers: then one of
+    the two comes to the hall at a time, on one core."""
     data = tmp_path / "data"
     # In a worker they would meet each other.
-    a_bot(tmp_path / "burns", BURNS, processes=64, variants=["difference"])
-    a_bot(tmp_path / "thinks", THINKS, variants=["underdog"])
+    a_bot(tmp_path / "red", "return ''", variants=["difference"])
+    a_bot(tmp_path / "blue", "return ''", variants=["underdog"])
     with House.open(data) as house:
-        enter(house, tmp_path / "burns", team(house, "Reds"))
-        enter(house, tmp_path / "thinks", team(house, "Blues"))
+        enter(house, tmp_path / "red", team(house, "Reds"))
+        enter(house, tmp_path / "blue", team(house, "Blues"))
         greens = team(house, "Greens").id
         alpha = house.bots.new_token("alpha", greens, by="a test")
         beta = house.bots.new_token("beta", greens, by="a test")
-    words = ("--no-web", *BOTS, "--variant", "underdog", "--variant", "difference", "--time", "2s")
+    words = ("--no-web", *BOTS, "--variant", "underdog", "--variant", "difference", "--time", "60s")
     confined = ("--sandbox", LEVELS[-1].value, "--jobs", str(own_cores()))
     with serving(data, *words, *confined) as daemon:
         to = endpoint(daemon)
@@ -207,20 +189,34 @@ def test_a_relayed_bot_that_burns_makes_another_teams_relayed_bot_no_later(tmp_p
             connected("random", to, "--name", "alpha", "--token", alpha),
             connected("random", to, "--name", "beta", "--token", beta),
         ):
+            cores: dict[int, set[int]] = {}
+            """On which each process that was seen may run, of relays and of their bots."""
+            seen: set[int] = set()
 
             def both_met() -> bool:
                 assert daemon.process.poll() is None, daemon.said
-                played = [player for each in records(daemon.season) for player in each.players]
-                return played.count("thinks v1") > 4 and "burns v1" in played
+                there = relays(daemon)
+                assert len(there) <= 1, there
+                for relay in there:
+                    # Once a relay has its bot it is bound to its core, too.
+                    for each in processes_of(relay, b"bot.py"):
+                        with contextlib.suppress(ProcessLookupError):
+                            cores[relay] = os.sched_getaffinity(relay)
+                            cores[each] = os.sched_getaffinity(each)
+                            seen.add(relay)
+                met = {player for each in records(daemon.season) for player in each.players}
+                return {"red v1", "blue v1"} <= met and len(seen) > 3
 
             wait_for(both_met, lambda: f"games of both; {daemon.said}")
             assert daemon.stop() == 0, daemon.said
-    late = [
-        record.fault
-        for record in records(daemon.season)
-        if record.fault is not None and record.players[record.fault.seat] == "thinks v1"
-    ]
-    assert late == [], daemon.said
+    assert {len(each) for each in cores.values()} == {1}, cores
+
+
+def relays(daemon: Daemon) -> list[int]:
+    """Those that are there. What a relay forks has the same words at first, and is none."""
+    found = processes_of(daemon.process.pid, b"daemon.relaying")
+    parent = str(daemon.process.pid).encode()
+    return [each for each in found if stat(str(each))[1:2] == [parent]]
 
 
 def its_processes(daemon: Daemon) -> list[int]:

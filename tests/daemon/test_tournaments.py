@@ -119,7 +119,8 @@ def test_games_are_committed_while_the_daemon_ends(tmp_path: Path) -> None:
                 seen.add(sum(store.counts().values()))
         return len(seen)
 
-    with serving(tmp_path / "data", *PLAIN) as daemon:
+    # It is killed as soon as the commits were seen.
+    with serving(tmp_path / "data", *PLAIN, "--finish", "60") as daemon:
         daemon.wait_for_games()
         asked(daemon, spec)
         wait_for(lambda: commits() > 1, f"the first games; {daemon.said}")
