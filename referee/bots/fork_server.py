@@ -16,6 +16,7 @@ from referee.bots.keeping.orders import Handed, Orders, send
 SCRIPT = Path(__file__).with_name("keeper.py")
 END_S = 1.0
 SEND_S = 30.0
+"""What a request may take to be read. A host may stand still for a while."""
 
 
 class ForkServer:

@@ -35,7 +35,6 @@ class Place(NamedTuple):
 def places(bracket: Sequence[Round]) -> dict[str, Place]:
     """The place of each bot of this bracket, as far as it was played."""
     found: dict[str, Place] = {}
-    still_in = 0
     for each in bracket:
         there = [name for tie in each.ties for name in (tie.first, tie.second) if name is not None]
         lost = {
